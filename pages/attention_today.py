@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.mechanism.today import PREFIX, ROTARY_BASE
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.controls import parts, visit
+from attention_ui.controls import visit
 from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
 from attention_ui.controls.widget import put_in, sent
 from attention_ui.lessons.attention_today import (
@@ -18,6 +18,7 @@ from attention_ui.lessons.attention_today import (
     words,
 )
 from attention_ui.picture.matrix import Matrix
+from attention_ui.reactive.fragments import event
 
 page = Page("attention_today", f"{PREFIX}context_vectors")
 
@@ -28,9 +29,8 @@ def set_as_in():
         return
     before = visit.values()
     chosen = lesson.switches_of(sent("as_in"), before) | {"compared": sent("as_in")}
-    visit.change(**{name: value for name, value in chosen.items() if name not in visit.fixed()})
-    if before.changed(visit.values()):
-        parts.run_what_reads()
+    with event():
+        visit.change(**{name: value for name, value in chosen.items() if name not in visit.fixed()})
 
 
 def as_in():

@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from attention_ui.cards.kept import MOST_BYTES, kept
+from attention_ui.cards.cached import MOST_BYTES, cache
 from attention_ui.cards.question import Guess, Guesses
 from attention_ui.controls.visit_state import VisitState
 from attention_ui.frame.coming_back import ComingBack
@@ -25,8 +25,10 @@ from visiting import EVERYWHERE, _nodes
 
 DAY = 20_000
 """Since 1970: the day on which a lesson comes back."""
-BY_CHANCE = re.compile(rb"\$\$ID-[0-9a-f]+-|\d{18,20}")
-"""In what is sent: the name of an element, and the time that a view begins to count at."""
+BY_CHANCE = re.compile(rb"\$\$ID-[0-9a-f]+-|\d{18,20}|[0-9a-f]{32}")
+"""In what is sent: the name of an element, the time that a view begins to count at, and by which
+name a browser knows a visit.
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +126,7 @@ def told(proto: Message) -> bytes:
 
 def begin_anew() -> None:
     """As a server that nobody has asked anything: nothing is kept, here or by a lesson."""
-    kept.__init__(MOST_BYTES)
+    cache.__init__(MOST_BYTES)
     for name, module in [*sys.modules.items()]:
         if name.startswith("attention_ui.lessons."):
             for each in vars(module).values():

@@ -12,7 +12,7 @@ from attention_core.lights.light import Light
 from attention_core.trace import Step, Trace
 
 from ..charts.chart import Chart
-from ..controls import parts, visit
+from ..controls import visit
 from ..controls.control import Control, Placed, Values
 from ..controls.visit_state import this_visit
 from ..controls.widget import control as draw_control
@@ -26,8 +26,9 @@ from ..picture.equation_parts import written_out
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
 from ..picture.sentence import with_sentence
+from ..reactive.cache import SmallCache
+from ..reactive.fragments import event
 from . import show
-from .kept import Few
 from .noted_trace import plain
 from .seen import covered as covered
 from .show import Choosing
@@ -220,8 +221,8 @@ def button(label: str, key: str, change: Callable[[], Any], **look: Any) -> Show
     """A button that changes values of controls: what reads them runs."""
 
     def pressed() -> None:
-        change()
-        parts.run_what_reads()
+        with event():
+            change()
 
     return Shown(st.button, (label,), {"key": key, "on_click": pressed, **look})
 
@@ -232,10 +233,10 @@ def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values
     return button(label, key, partial(visit.change, **values), **look)
 
 
+@event()
 def set_values(values: Mapping[str, Any]) -> None:
     """From a callback: set values of controls, and run what reads them."""
     visit.change(**values)
-    parts.run_what_reads()
 
 
 @dataclass(frozen=True)
@@ -281,11 +282,11 @@ class Picture:
     arrange: Callable[[Trace, Parts], Layout] | None = None
     choosing: Choosing | None = None
     is_aside: bool = False
-    lists: Few = field(default_factory=Few)
+    lists: SmallCache = field(default_factory=SmallCache)
     """What moves at each position, by what a phone leaves out; made once a hand has come near."""
-    layouts: Few = field(default_factory=Few)
+    layouts: SmallCache = field(default_factory=SmallCache)
     """The last few positions that it was drawn at."""
-    tables: Few = field(default_factory=Few)
+    tables: SmallCache = field(default_factory=SmallCache)
     """And the last few tables of each of these."""
 
     def each_there(self, values: Sequence[Any]) -> list[Layout | list[Matrix]]:
@@ -320,7 +321,7 @@ class Picture:
         """The picture as it is now."""
         if self.carries is None:
             return self.layout
-        return self.layout_at(parts.read("stop", self.carries.name))
+        return self.layout_at(visit.in_picture(self.carries.name))
 
     def draw(self) -> None:
         show.put_picture(self)

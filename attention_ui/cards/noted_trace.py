@@ -6,9 +6,8 @@ from typing import Any
 
 from attention_core.trace import Step, Trace, moment
 
-from ..controls import parts
-from ..controls.guard import Misdeclared
-from ..controls.parts import Source
+from ..reactive.isolation import Misdeclared
+from ..reactive.source import Read, track_now, tracking
 
 _KEEPS = frozenset(vars(Trace()))
 """What a trace keeps, of which there is no note of its own: who looks at it, looks at all."""
@@ -19,7 +18,7 @@ class NotedTrace(Trace):
     nothing of the trace that it stands for but what notes.
     """
 
-    def __init__(self, unnoted: Trace, reads: tuple[Source, ...], before: dict[str, int]) -> None:
+    def __init__(self, unnoted: Trace, reads: tuple[Read, ...], before: dict[str, int]) -> None:
         self.__unnoted = unnoted
         self.__reads, self.__before = reads, before
 
@@ -35,7 +34,7 @@ class NotedTrace(Trace):
 
     def _note(self, name: str | None) -> Trace:
         """The trace, for one who looks at a step of this name, or with None at any."""
-        parts.read_all(self.__reads[: self.__before.get(name, len(self.__reads))])
+        track_now(self.__reads[: self.__before.get(name, len(self.__reads))])
         return self.__unnoted
 
     def _note_axis(self, axis: str) -> Trace:
@@ -102,7 +101,7 @@ class NotedTrace(Trace):
 def noted(make: Callable[[], Trace]) -> NotedTrace:
     """A trace, with what had been read before each step; a step made before counts at the end."""
     mine = object()
-    with parts.reading() as reads:
+    with tracking() as reads:
         token = moment.set(lambda: (mine, len(reads)))
         try:
             trace = make()

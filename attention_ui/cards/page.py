@@ -1,7 +1,7 @@
 """A page, declared: its cards as functions of values, its questions, what goes deeper, its ends.
 
 What a card uses is noted while it is made, and from that alone follows when it runs, by what its
-output is kept and for whom (`controls/parts.py`, `kept.py`). So a card only says what it shows:
+output is kept and for whom (`attention_ui/reactive`). So a card only says what it shows:
 
     page = Page("cross_attention", output="context_vectors")
 
@@ -27,25 +27,30 @@ import streamlit as st
 from attention_core.published.marking import Mark
 from attention_core.trace import Trace
 
-from ..controls import parts, visit
+from ..controls import visit
 from ..controls.control import Control, Placed, Values
-from ..controls.guard import Misdeclared, is_closed, made_for_everybody
-from ..controls.visit_state import the_visit, this_visit
+from ..controls.covered import covered_how
+from ..controls.visit_state import this_visit
 from ..frame import ends
 from ..frame.contents import lesson
 from ..frame.ends import row
 from ..frame.glossary import Term, terms_in
 from ..frame.long_run import Run, Work, go_on, go_on_with_page, put_run, put_run_of, run_so_far
-from ..frame.near import watcher
 from ..frame.page import open_lesson
 from ..frame.proof import marks_of, published_lessons
 from ..frame.rooms import module_of
 from ..picture.layout import Layout
+from ..reactive.code_check import check_code
+from ..reactive.fragments import end_page, fragment, page_fragments, window_is
+from ..reactive.function_identity import FunctionIdentity, function_identity
+from ..reactive.isolation import Misdeclared, is_closed, made_for_everybody
+from ..reactive.session import the_session
+from ..reactive.source import source, tracked_later, untracked
+from ..reactive.visibility import watch_visibility
+from .cached import cache
 from .card import framed
 from .covers import NUMBERS, SHAPE, Cover, giving_away, joined
 from .elements import Element, Picture, Row, note, put
-from .identity import Identity, identity
-from .kept import kept
 from .noted_trace import NotedTrace, noted, plain
 from .pinned import since_the_pin
 from .question import (
@@ -59,8 +64,7 @@ from .question import (
     went_on,
 )
 from .questions import Question
-from .reached import check_reached
-from .seen import EVERY, in_card
+from .seen import in_card
 
 Body = Callable[..., Iterable[Element]]
 OfBoth = Callable[..., Any]
@@ -117,9 +121,9 @@ class Ask:
     """The steps that have to be seen where it is asked away from its page; None where it is not."""
 
     @cached_property
-    def identity(self) -> Identity:
+    def identity(self) -> FunctionIdentity:
         """What tells it from one that is asked otherwise."""
-        return identity(*self.made_by, self.about, self.stays)
+        return function_identity(*self.made_by, self.about, self.stays)
 
     @property
     def made_by(self) -> tuple:
@@ -134,7 +138,7 @@ class Ask:
 
     def made(self) -> tuple[Question | None, int]:
         """The question, and a fingerprint of the numbers that it is about."""
-        return kept.get(
+        return cache.get(
             ("ask", self.page.name, self.name, self.identity), self._make, lambda _: 2_000
         )
 
@@ -170,7 +174,7 @@ class Ask:
 
     def hides(self) -> Mapping[str, Cover]:
         """What it covers while it is open, by the names of steps."""
-        return kept.get(
+        return cache.get(
             ("hides", self.page.name, self.name, self.identity),
             self._hides,
             lambda found: 1_000 * (1 + len(found)),
@@ -206,9 +210,9 @@ class Ask:
 
     def draw(self) -> None:
         if asks_first():
-            with parts.unnoted():  # it is drawn for what is asked, whatever that covers
+            with untracked():  # it is drawn for what is asked, whatever that covers
                 covered = frozenset(self.covered())
-            parts.read("asked", self.name)
+            _is_covering(self.name)
             put_question(self.name, self.key, *self.made(), covered)
 
     def waits(self) -> bool:
@@ -242,9 +246,9 @@ class Card:
     """The card before it that it waits for."""
 
     @cached_property
-    def identity(self) -> Identity:
+    def identity(self) -> FunctionIdentity:
         """What tells it from one that is made otherwise."""
-        return identity(*self.made_by)
+        return function_identity(*self.made_by)
 
     @property
     def made_by(self) -> tuple:
@@ -273,7 +277,7 @@ class Card:
             if self.opens is None:
                 raise
             failed = error  # what can be chosen here is drawn first: it may be the way out
-        made = kept.get(
+        made = cache.get(
             ("card", self.page.name, self.name, self.identity),
             self._make,
             lambda made: 4_000 + sum(getattr(each, "n_bytes", 0) for each in made.elements),
@@ -417,7 +421,7 @@ def _name_of(each: Any) -> str:
 
 
 def _is_on_phone() -> bool:
-    return bool(parts.read("window", "phone")) and not (visit.values().card or visit.values().paper)
+    return window_is("phone") and not (visit.values().card or visit.values().paper)
 
 
 def _is_picture(each: Any) -> bool:
@@ -473,7 +477,7 @@ class Fold:
         with row(*self._row, *names) as is_open:
             if is_open:
                 for each in self.cards:
-                    parts.part(f"card_{each.name}", each.draw, waits=True)
+                    fragment(f"card_{each.name}", each.draw, waits=True)
 
 
 class Page:
@@ -583,14 +587,14 @@ class Page:
 
     def trace(self) -> NotedTrace:
         """The page's trace, kept for everybody by what it read."""
-        with parts.noted_later():  # each step that is looked at is noted by itself
+        with tracked_later():  # each step that is looked at is noted by itself
             what = "trace", self.name, self.identity
-            return kept.get(what, self._make_trace, _size_of_trace)
+            return cache.get(what, self._make_trace, _size_of_trace)
 
     @cached_property
-    def identity(self) -> Identity:
+    def identity(self) -> FunctionIdentity:
         """What tells its traces and its answers from those of one that is written otherwise."""
-        return identity(*self.made_by)
+        return function_identity(*self.made_by)
 
     @property
     def made_by(self) -> tuple:
@@ -638,16 +642,16 @@ class Page:
         """What questions cover now, by the names of steps; noted by nobody. Raises Misdeclared
         while something is made for everybody: that asks `is_covered`.
         """
-        known = parts.of_page().known
+        known = page_fragments().known
         if COVERED not in known:
-            with parts.unnoted():
+            with untracked():
                 known[COVERED] = joined([one.covered() for one in self.asks])
         return known[COVERED]
 
     def waits_for_guess(self) -> dict[str, list[Ask]]:
         """The questions that cover something and need not, by the parts that they stand in."""
         found: dict[str, list[Ask]] = {}
-        with parts.unnoted():
+        with untracked():
             for card in self.every_card():
                 if card.ask and card.ask.covered() and is_passable(card.ask.made()[0]):
                     found.setdefault(f"card_{card.name}", []).append(card.ask)
@@ -665,7 +669,7 @@ class Page:
             return
         known = {*self._static_covers}
         depends = [each for each in self.asks if each.covers is None or callable(each.covers)]
-        with parts.noted_later():
+        with tracked_later():
             known |= {name for each in depends for name in each.hides()}
             if step in known or (depends and any(step in plain(each) for each in self._traces())):
                 return
@@ -697,22 +701,22 @@ class Page:
         values = open_lesson(self.name, self.controls, self.sidebar)
         this_visit().declared = self
         if self.has_pins and not values.card:
-            parts.part("pinned", lambda: since_the_pin(self.trace, self.trace_of, self.controls))
+            fragment("pinned", lambda: since_the_pin(self.trace, self.trace_of, self.controls))
         gate = self.gate
         for at, each in enumerate(self.cards):
             self._parts(self._rows(at))
             if values.card in ("", each.name, *each.pictures):
-                parts.part(f"card_{each.name}", each.draw, waits=each is not gate)
+                fragment(f"card_{each.name}", each.draw, waits=each is not gate)
             elif each is gate:
-                parts.part(f"card_{each.name}", each.draw_work)
+                fragment(f"card_{each.name}", each.draw_work)
         rest = self._rows(len(self.cards)) | self._rows(None)
         if self.closing and not values.card:
             rest["closing"] = self._answers
         self._parts(rest | {"ends": self._ends})
-        watcher()
+        watch_visibility()
         if gate:
-            parts.part("goes_on", gate.go_on_with_page)
-        parts.end_page()
+            fragment("goes_on", gate.go_on_with_page)
+        end_page()
 
     def _rows(self, place: int | None) -> dict[str, Callable[[], None]]:
         """What folds draw that stand behind so many cards."""
@@ -720,7 +724,7 @@ class Page:
 
     def _parts(self, drawn: Mapping[str, Callable[[], None]]) -> None:
         for name, draw in drawn.items():
-            parts.part(name, partial(self.behind, self.gate, name, draw), waits=True)
+            fragment(name, partial(self.behind, self.gate, name, draw), waits=True)
 
     def _check(self) -> None:
         if self.published and self.published not in (known := published_lessons()):
@@ -734,7 +738,7 @@ class Page:
             (f"The page {self.name}, in its trace or in what it answers,", self),
         ]
         for called, one in each_made:
-            check_reached(called, one.identity, one.made_by)
+            check_code(called, one.identity, one.made_by)
         ours = {each.name for each in self.controls}
         for each in self.every_card():
             for one in [] if callable(each.controls) else each.controls:
@@ -751,7 +755,7 @@ class Page:
         )
 
     def _answers(self) -> None:
-        found = kept.get(
+        found = cache.get(
             ("answers", self.name, self.identity),
             lambda: [*filter(None, map(self.given, self.closing))],
             lambda _: 4_000,
@@ -764,14 +768,14 @@ class Page:
                     f"{', '.join(titles)}"
                 )
         shown = {step for each in found for step in each.shows}
-        covered = {step: place_of(step) for step in shown if parts.read("covers", step)}
+        covered = {step: place_of(step) for step in shown if covered_how(step)}
         places = {each.name: self.place(each) for each in self.every_card()}
         ends.put_answers(found, titles, covered, self.about_weights, places)
 
     def _ends(self) -> None:
         marks: list[Mark] = []
         if self.published and not (visit.values().card or visit.values().paper):
-            marks = kept.get(
+            marks = cache.get(
                 ("marks", self.name, self.identity),
                 self._make_marks,
                 lambda found: 2_000 * len(found),
@@ -792,36 +796,17 @@ class Page:
 COVERED = "covered"
 
 
-@parts.source("covers")
-def _covers(step: str) -> Cover | tuple | None:
-    """How a question covers a step; of `EVERY` one all that is covered."""
-    page: Page | None = this_visit().declared
-    if step == EVERY:
-        return tuple(sorted(page.covers().items())) if page else ()
-    return page.covers().get(step) if page else None
-
-
-@parts.source("asked")
+@source()
 def _is_covering(ask: str) -> bool:
     page: Page = this_visit().declared
-    with parts.unnoted():
+    with untracked():
         return any(one.name == ask and bool(one.covered()) for one in page.asks)
-
-
-@parts.source("first", own=True)
-def _is_first(ask: str) -> bool:
-    """Whether no question that stands above this one is still open."""
-    page: Page = this_visit().declared
-    met = this_visit().covering
-    with parts.unnoted():
-        above = takewhile(lambda one: one.name != ask, page.asks)
-        return not any(one.is_unanswered() for one in above if one.name in met)
 
 
 def is_covered(*steps: str) -> bool:
     """In a card: whether a question covers one of these steps now."""
-    covered = [parts.read("covers", each) for each in steps]
-    page: Page | None = the_visit().declared
+    covered = [covered_how(each) for each in steps]
+    page: Page | None = the_session().declared
     if page is not None:
         for step, how in zip(steps, covered, strict=True):
             if not how:
@@ -831,13 +816,13 @@ def is_covered(*steps: str) -> bool:
 
 def place_of(step: str) -> str:
     """The place of the card whose question covers a step; "" where it is no card's."""
-    return parts.read("asked at", step)
+    return _asked_at(step)
 
 
-@parts.source("asked at")
+@source()
 def _asked_at(step: str) -> str:
     page: Page = this_visit().declared
-    with parts.unnoted():
+    with untracked():
         asking = [each for each in page.every_card() if each.ask and step in each.ask.covered()]
     return page.place(asking[0]) if asking else ""
 

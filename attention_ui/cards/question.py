@@ -3,16 +3,19 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import streamlit as st
 
 from attention_core.trace import Step
 
-from ..controls import parts, visit
+from ..controls import visit
 from ..controls.visit_state import this_visit
 from ..controls.widget import about_as_wide, begin_anew, sent
 from ..frame import hand_out
+from ..reactive.fragments import event
+from ..reactive.source import source, untracked
 from .covers import SHAPE, Cover
 from .elements import set_values
 from .questions import Pick, Question, Verdict
@@ -99,9 +102,9 @@ def is_asked(asked: Question | None, key: str) -> bool:
         return False
     if values.paper:
         return True
-    if is_passable(asked) and parts.read("gone on", key):
+    if is_passable(asked) and _has_gone_on(key):
         return False
-    given: Guess | None = parts.read("guess", key)
+    given: Guess | None = _given(key)
     return given is None or bool(asked.until_right and given.verdict and not given.verdict.right)
 
 
@@ -117,12 +120,21 @@ def went_on(key: str) -> None:
     this_visit().own(GoneOn).keys.add(key)
 
 
+@source(own=True)
+def is_first(ask: str) -> bool:
+    """Whether no question that stands above this one is still open."""
+    page, met = this_visit().declared, this_visit().covering
+    with untracked():
+        above = takewhile(lambda one: one.name != ask, page.asks)
+        return not any(one.is_unanswered() for one in above if one.name in met)
+
+
 def is_without_guess(key: str) -> bool:
     """Whether nobody has answered a question."""
-    return parts.read("guess", key) is None
+    return _given(key) is None
 
 
-@parts.source("gone on", own=True)
+@source(own=True)
 def _has_gone_on(key: str) -> bool:
     return key in this_visit().own(GoneOn).keys
 
@@ -154,7 +166,7 @@ def put_question(
         answer = f"{asked.answer()} {asked.teaches}".strip()
         hand_out.ask(this_visit().in_card, asked.words, answer, asked.asked, asked.offered)
     else:
-        given: Guess | None = parts.read("guess", key)
+        given: Guess | None = _given(key)
         with st.container(key=f"question_{name}", **LOOK):
             if given is None:
                 _ask(key, asked, now, ":material/psychology_alt: **Predict first.** ", name)
@@ -165,7 +177,7 @@ def put_question(
 
 def put_alone(key: str, asked: Question, now: int) -> Guess | None:
     """A question that covers nothing, away from its page. Returns what was answered."""
-    given: Guess | None = parts.read("guess", key)
+    given: Guess | None = _given(key)
     with st.container(key="question_alone", **LOOK):
         if given is None:
             _ask(key, asked, now)
@@ -174,7 +186,7 @@ def put_alone(key: str, asked: Question, now: int) -> Guess | None:
     return given
 
 
-@parts.source("guess", own=True)
+@source(own=True)
 def _given(key: str) -> Guess | None:
     return this_visit().own(Guesses).given.get(key)
 
@@ -228,7 +240,7 @@ def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> No
 def _offer_all(name: str) -> None:
     """Beside the first open question of a page: what the switch above the page does."""
     values = visit.values()
-    if not parts.read("first", name) or PREDICT in {*values.hide, *values.lock}:
+    if not is_first(name) or PREDICT in {*values.hide, *values.lock}:
         return
     shown = {"type": "tertiary", "on_click": set_values, "args": ({PREDICT: False},)}
     st.button("Show everything from now on", key=f"show_all_{name}", **shown)
@@ -258,12 +270,12 @@ def _revealed(key: str, widget: str, asked: Question, now: int) -> None:
         _judge(key, asked, now, guess)
 
 
+@event()
 def _judge(key: str, asked: Question, now: int, guess: Any) -> None:
     """From a callback: a guess, or None of who asked to be shown."""
     verdict = None if guess is None else asked.judged(guess)
     tally().count(key, now, verdict)
     this_visit().own(Guesses).given[key] = Guess(now, guess, verdict)
-    parts.run_what_reads()
 
 
 def _answered(key: str, asked: Question, now: int, given: Guess, tells_tally: bool = True) -> None:
@@ -285,7 +297,7 @@ def _answered(key: str, asked: Question, now: int, given: Guess, tells_tally: bo
     st.button("Guess again" if given.verdict else "Guess after all", key=f"again_{key}", **again)
 
 
+@event()
 def _taken_back(key: str) -> None:
     this_visit().own(Guesses).given.pop(key, None)
     begin_anew(f"guess_{key}")
-    parts.run_what_reads()

@@ -18,7 +18,7 @@ from attention_core.files.refused import ModelRefused
 from attention_core.largest_effect import largest_cell
 from attention_core.trace import made_once
 
-from ..controls import parts, visit
+from ..controls import visit
 from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
 from ..controls.visit_state import this_visit
@@ -32,12 +32,32 @@ from ..picture.positions import FOLLOWS, positions
 from ..picture.sentence import WORD
 from ..picture.spec import GROUNDS, Stops, drawn, variant
 from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
+from ..reactive.cache import ById, remember
+from ..reactive.fragments import (
+    commit,
+    current_fragment,
+    event,
+    hoverable,
+    is_hovered,
+    is_mounted,
+    window_is,
+)
+from ..reactive.source import source, untracked
 from ..streamlit_workarounds.room_of_control import in_room, put_empty_room
 from ..words import listed
 from .arithmetic import operand_groups
-from .changing import OfCell, Spot, changeable, changed_in, first_of, put_undo, spot_of
+from .cached import cache
+from .changing import (
+    OfCell,
+    Spot,
+    changeable,
+    changed_in,
+    first_of,
+    put_undo,
+    read_by_picture,
+    spot_of,
+)
 from .inspect_cell import inspect_cell, open_cell
-from .kept import ById, kept, remember
 from .noted_trace import plain as unnoted_trace
 from .seen import unknown_cells
 
@@ -102,7 +122,8 @@ def put_picture(one: Any) -> None:
         drawn_at = carries.now()
         lists = _lists_at_cell(one, layout, carries)
     elif carries is not None and not _is_fixed(carries):
-        drawn_at = parts.read(*carries.source)
+        source, of = read_by_picture(carries)
+        drawn_at = source(of)
         lists = _lists_of(one, layout, carries, drawn_at)
     if place is not None:
         if lists is not None and carries is one.carries:
@@ -133,7 +154,7 @@ def _as_seen(name: str, layout: Layout) -> Layout:
     """A picture, on a phone without what its last lines come from, but for what may be changed and
     is in no picture above it, until somebody asks for that, or has a cell of it open.
     """
-    if not parts.read("window", "phone") or parts.read("whole", name):
+    if not window_is("phone") or _is_whole(name):
         return layout
     all_drawn = this_visit().pictures
     above = [all_drawn[each][-1] for each in takewhile(lambda each: each != name, all_drawn)]
@@ -141,21 +162,21 @@ def _as_seen(name: str, layout: Layout) -> Layout:
     shown = brief(layout, stays=changeable().keys() - there)
     if shown is layout:
         return layout
-    trail, _ = parts.read("open", name)
+    trail, _ = open_in(name)
     boxes = zip(layout.matrices, layout.narrow.boxes, strict=True)
     hidden = {each.step.name for each, box in boxes if shown.narrow.leaves_out(box.y)}
     return layout if hidden & {step for step, _ in trail} else shown
 
 
-@parts.source("whole")
+@source()
 def _is_whole(name: str) -> bool:
     return name in this_visit().own(Pictures).whole
 
 
 def _show_whole(name: str) -> None:
     """From a button: all of a picture, or again what a phone has room for."""
-    this_visit().own(Pictures).whole ^= {name}
-    parts.run_what_reads(at=name)
+    with event(hovered=name):
+        this_visit().own(Pictures).whole ^= {name}
 
 
 def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | None:
@@ -167,7 +188,7 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
     if len(at_all) * n_cells > MOST_NUMBERS:
         return None
     known = one.lists.found(layout.narrow.cut)
-    if known is None and not parts.read("hand", f"moves_{one.name}"):
+    if known is None and not is_hovered(f"moves_{one.name}"):
         return {}
 
     def made() -> Lists:
@@ -187,7 +208,7 @@ def _carried(layout: Layout, there: Callable[[], Sequence[Any]]) -> Lists:
 def _spot(one: Any, layout: Layout) -> Spot | None:
     """What may be changed where the open cell of a picture is."""
     page = this_visit().declared
-    is_meant = not one.is_aside or parts.read("open", one.name)[1] == one.name
+    is_meant = not one.is_aside or open_in(one.name)[1] == one.name
     trail = _trail(one.name, layout) if is_meant and page else ()
     return _spot_at(layout, trail[-1]) if trail else None
 
@@ -196,7 +217,7 @@ def _spot_at(layout: Layout, cell: CellPlace | None) -> Spot | None:
     page = this_visit().declared
     if page is None or cell is None:
         return None
-    with parts.unnoted():
+    with untracked():
         return spot_of(unnoted_trace(page.trace()), layout.trace, cell)
 
 
@@ -209,7 +230,7 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     if len(at_all) * n_cells > MOST_NUMBERS:
         return None
-    if not parts.read("hand", f"moves_cell_{one.name}"):
+    if not is_hovered(f"moves_cell_{one.name}"):
         return {}
     card = page.drawing
 
@@ -221,7 +242,7 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
     room = tuple(box.decimals for one in (layout.wide, layout.narrow) for box in one.boxes)
     drawn = (room, layout.narrow.cut)
     what = ("positions", page.name, card.name, one.name, cell.name, at_all, drawn, card.identity)
-    lists = kept.get(what, lambda: _carried(layout, there), lambda _: MOST_BYTES)
+    lists = cache.get(what, lambda: _carried(layout, there), lambda _: MOST_BYTES)
     return None if lists == TOO_MUCH else lists
 
 
@@ -250,8 +271,8 @@ def _drawn(
     """A layout, with the control that it carries, and the cell that is open in it. `moved` gives it
     at the control's place now: when the browser has moved it, nothing is drawn anew.
     """
-    parts.met_picture(name)
-    _, section = parts.read("open", name)
+    hoverable(name)
+    _, section = open_in(name)
     is_meant = not is_aside or section == name
     trail = _trail(name, layout) if is_meant else ()
     # Also of a link that names another picture: where that has not the cell, this one may open it.
@@ -266,7 +287,7 @@ def _drawn(
     tables = {} if tables is None else tables
     moves_so = ById(lists) if lists else lists is None
     key = (opened, moves_so, now, drawn_at, chosen[-1], layout.narrow.cut)
-    told = parts.read("hand", f"picture_{name}")
+    told = is_hovered(f"picture_{name}")
     if (True, key) not in tables and (told, key) not in tables:
         remember(tables, (told, key), _table(layout, *chosen, told))
     rows, marks, slots = tables.get((True, key)) or tables[told, key]
@@ -282,10 +303,10 @@ def _drawn(
     changes = first if _spot_at(layout, first) else None
     # Words of a sentence, or a legend, may end in the corner: many buttons stand below the picture.
     is_cut = any(layout.narrow.cut)
-    is_whole = parts.read("whole", name) and parts.read("window", "phone")
+    is_whole = _is_whole(name) and window_is("phone")
     is_wide = legend_end(layout.narrow) > BESIDE_KEYS
     below = not layout.matrices or bool(changes or undoes) or is_cut or is_whole
-    below = below or (is_wide and parts.read("window", "phone"))
+    below = below or (is_wide and window_is("phone"))
     keys: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center"}
     right = {"horizontal_alignment": "right", **keys}
     corner = st.container(key=f"keys_below_{name}", **right) if below else None
@@ -303,7 +324,7 @@ def _drawn(
                 height="stretch",
                 theme=None,
                 key=view,
-                on_select=partial(_told, name, view, parts.now_in(), moves_now),
+                on_select=partial(_told, name, view, current_fragment(), moves_now),
                 selection_mode=["cell", "step"] if stops else ["cell"],
                 alt=layout.alt,
             )
@@ -344,7 +365,7 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     return trail
 
 
-@parts.source("open")
+@source()
 def open_in(name: str) -> tuple[tuple[CellPlace, ...], str]:
     """The way to the cell that is open in this picture, or may be, and the picture that the link
     names; nothing where it names another.
@@ -352,12 +373,6 @@ def open_in(name: str) -> tuple[tuple[CellPlace, ...], str]:
     values = visit.values()
     cell, section = values.unread("cell") or (), values.unread("section")
     return (cell, section) if cell and section in ("", name) else ((), "")
-
-
-@parts.source("stop")
-def _stop_of(control: str) -> Any:
-    """Where a control in a picture stands: the browser that moved it shows it already."""
-    return visit.values().unread(control)
 
 
 def _has(layout: Layout, trail: Sequence[CellPlace]) -> bool:
@@ -399,7 +414,7 @@ def _stops(name: str, control: Control, look: tuple, drawn_at: Any) -> tuple[Sto
     offered = (control.name, look, *control.choices(visit.values()))
     start, count, before = mine.starts.get(name, (value, mine.first, offered))
     is_moved = mine.stood.get(f"chart_{name}_{count}", value) != value
-    if not parts.stood(f"start_{name}") or is_moved or before != offered:
+    if not is_mounted(f"start_{name}") or is_moved or before != offered:
         start, count = value, count + 1
     mine.starts[name] = (start, count, offered)
     mine.stood[f"chart_{name}_{count}"] = value
@@ -467,12 +482,13 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
             value = _stop(carries, stops_of(carries, visit.values(), start, "").value(value))
             if value is not None and value != mine.stood.get(key):
                 mine.stood[key] = value
-                is_done = visit.change(**carries.setting(value))
-                if key == f"chart_{name}_{count}":
-                    # None: a number that stands again as it was before any change.
-                    is_taken = is_done and parts.worth(carries.source) in (value, None)
-                    parts.settle(part, carries.source, is_taken and tells_all)
-                parts.run_what_reads(at=name, of=part)
+                with event(hovered=name, fragment=part):
+                    is_done = visit.change(**carries.setting(value))
+                    if key == f"chart_{name}_{count}":
+                        source, of = read = read_by_picture(carries)
+                        # None: a number that stands again as it was before any change.
+                        is_taken = is_done and source.now(of) in (value, None)
+                        commit(part, read, is_taken and tells_all)
                 return
     match selection.get("cell"):
         case [{"m": int(m), "l": int(lead), "i": int(i), "j": int(j)}, *_]:
@@ -481,8 +497,8 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
             is_word = place is None and one is not None and 0 <= j < len(one.tokens)
             asked = (WORD, (one.place + j,)) if is_word else place
             if asked and choosing and (chosen := choosing(asked)):
-                visit.change(**chosen)
-                parts.run_what_reads(at=name, of=part)
+                with event(hovered=name, fragment=part):
+                    visit.change(**chosen)
             elif place:
                 open_cell(name, (place,))
 

@@ -11,7 +11,9 @@ import streamlit as st
 
 from attention_core.text.tokenizers import clean
 
-from . import parts
+from ..reactive.fragments import begin_page, check_event
+from ..reactive.session import the_session
+from ..reactive.source import is_tracked, source
 from .control import (
     MAX_LINK,
     TYPED,
@@ -26,7 +28,7 @@ from .control import (
 )
 from .fields import Choice, ScoreRow, Sentence
 from .shared import FIRST
-from .visit_state import Texts, the_visit, this_visit
+from .visit_state import Texts, this_visit
 
 FIRST_VISIT = {"example": FIRST}
 """What an address without anything stands for."""
@@ -78,7 +80,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     save()
     has_browser = "Mozilla" in st.context.headers.get("User-Agent", "")
     is_on_paper = values["paper"]
-    parts.begin_page(is_same, has_browser and not is_on_paper, bool(values["card"] or is_on_paper))
+    begin_page(is_same, has_browser and not is_on_paper, bool(values["card"] or is_on_paper))
     return state.values
 
 
@@ -152,32 +154,48 @@ def save() -> None:
 
 
 def _note(name: str) -> None:
-    if parts.is_drawing():
-        parts.read("value", name)
+    if is_tracked():
+        value(name)
 
 
-@parts.source("value")
-def _value(name: str) -> Any:
+@source()
+def value(name: str) -> Any:
+    """That of a control."""
     return values().unread(name)
 
 
-@parts.source("draft", own=True)
-def _draft(name: str) -> tuple[str | None, str | None]:
+in_widget = value.displayed("a widget")
+in_picture = value.displayed("a picture")
+"""The same where it stands in what the browser moves by itself."""
+
+
+@source(own=True)
+def draft(name: str) -> tuple[str | None, str | None]:
     """What was typed and cannot be used, and why."""
     return this_visit().drafts.get(name), this_visit().problems.get(name)
 
 
-@parts.source("session", own=True)
-def _session(what: str) -> Any:
-    """Of all of the visit: the notices, what was chosen, whether it differs from the example."""
-    if what == "notices":
-        return tuple(this_visit().notices)
-    return tuple(chosen().items()) if what == "chosen" else is_changed()
+@source(own=True)
+def notices(_: str) -> tuple[str, ...]:
+    """What was not applied, in words."""
+    return tuple(this_visit().notices)
+
+
+@source(own=True)
+def all_chosen(_: str) -> tuple[tuple[str, str], ...]:
+    """All that was chosen, as a link says it."""
+    return tuple(chosen().items())
+
+
+@source(own=True)
+def differs(_: str) -> bool:
+    """Whether anything is otherwise than in the example."""
+    return is_changed()
 
 
 def values() -> Values:
     """The values of this page's controls, also in a part of it that runs alone."""
-    return the_visit().values
+    return the_session().values
 
 
 def chosen() -> Texts:
@@ -215,13 +233,9 @@ def leave_out(name: str, unknown: Collection[str]) -> None:
     save()
 
 
-def fixed() -> frozenset[str]:
+@source()
+def fixed(_: str) -> frozenset[str]:
     """The names of what a teacher's link hides or locks; a card may read it."""
-    return parts.read("fixed")
-
-
-@parts.source("fixed")
-def _fixed(_: str) -> frozenset[str]:
     return frozenset((*names_in("hide"), *names_in("lock")))
 
 
@@ -232,14 +246,16 @@ def with_example(name: str, controls: Sequence[Control]) -> Texts:
 
 
 def try_to_choose(texts: Texts) -> str | None:
-    """From another control's callback: choose texts as a link does. Returns what stops them."""
+    """In an event: choose texts as a link does. Returns what stops them."""
+    check_event("`try_to_choose`")
     state = this_visit()
     state.drafts = {n: text for n, text in state.drafts.items() if n not in texts}
     return _try(texts)
 
 
 def change(**chosen: Any) -> bool:
-    """From another control's callback: change values, or refuse with a notice. Whether done."""
+    """In an event: change values, or refuse with a notice. Whether done."""
+    check_event("`change`")
     fields = {each.name: each.field for each in this_visit().controls}
     if not fields.keys() >= chosen.keys():
         return False  # what was pressed stood on a page that is left
@@ -268,12 +284,13 @@ def forget(*names: str) -> None:
 
 
 def used(name: str, raw: object) -> bool:
-    """From the callback of a control: take what its widget has, or keep it as a draft and say
+    """In an event of a control: take what its widget has, or keep it as a draft and say
     what is wrong. Returns whether it was taken.
 
     What did not fit before is tried again along with it: four heads and a width of 8 may fit each
     other where neither fits what was there.
     """
+    check_event("`used`")
     state = this_visit()
     control = _control(name)
     if control is None or name in names_in("lock"):
@@ -366,8 +383,8 @@ def _try(texts: Texts) -> str | None:
     return None
 
 
-@parts.source("along")
-def _along(name: str) -> str:
+@source()
+def fitted_because(name: str) -> str:
     """Why a value is not the one that was asked for, in a sentence; "" where it is."""
     state = this_visit()
     if name not in state.asked:
@@ -393,8 +410,8 @@ def offered(control: Control, choices: Mapping[Any, str]) -> Mapping[Any, str]:
 
 def problem(name: str) -> str | None:
     """What is wrong with what was typed into a control, if anything is."""
-    draft, why = parts.read("draft", name)
-    return None if draft is None else why
+    typed, why = draft(name)
+    return None if typed is None else why
 
 
 def settle_cell() -> None:
@@ -410,7 +427,7 @@ def settle_cell() -> None:
         say(f"The link’s cell {cell}[{where}] is not in this lesson. It was left out.")
         st.rerun()
     elif here.section not in [card for card, *_ in met]:
-        change(section=having[0])
+        _try({"section": having[0]})  # its text is its name
         st.rerun()
 
 
@@ -433,6 +450,7 @@ def is_changed() -> bool:
 
 
 def reset() -> None:
-    """From a callback: back to the example's own values, but for what a teacher's link fixes."""
+    """In an event: back to the example’s own values, but for what a teacher’s link fixes."""
+    check_event("`reset`")
     this_visit().drafts = {}
     _try({"example": chosen()["example"]})

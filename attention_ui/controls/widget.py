@@ -6,7 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from . import parts, visit
+from ..reactive.fragments import commit, current_fragment, event, is_mounted
+from . import visit
 from .control import TYPED, Control
 from .visit_state import this_visit
 
@@ -55,7 +56,7 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     values, name = visit.values(), one.name
     if name in visit.names_in("hide"):
         return
-    shown = parts.read("shown", name)
+    shown = visit.in_widget(name)
     if values.paper:
         told = one.choices(values).get(shown) or one.field.write(shown)
         if told:
@@ -82,19 +83,19 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
         look = {"width": about_as_wide(label, choices.values()), **look}
     value: Any = shown
     if widget in TYPED:
-        parts.read("draft", name)
+        visit.draft(name)
         text = value if isinstance(value, str) else one.field.write(value)
         value = this_visit().drafts.get(name, text)
     # Set to the value that it has, each is taken up anew by the browser. One that is gone has none.
-    if not parts.stood(key) or sent(key, ...) != value:
+    if not is_mounted(key) or sent(key, ...) != value:
         put_in(key, value)
-    why = parts.read("along", name)
+    why = visit.fitted_because(name)
     wide = look.get("width", "stretch")
     if why and isinstance(wide, int):
         wide = max(wide, TWO_LINES)
     box = st.container(width=wide, gap="xxsmall") if why else nullcontext()
     with box:
-        getattr(st, widget)(key=key, on_change=_used, args=(name, key, parts.now_in()), **look)
+        getattr(st, widget)(key=key, on_change=_used, args=(name, key, current_fragment()), **look)
         if says_problem:
             say_problem(name)
         if why:
@@ -102,15 +103,9 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
 
 
 def _used(name: str, key: str, part: str) -> None:
-    if is_there(key) and visit.used(name, sent(key)):
-        parts.settle(part, ("shown", name))
-    parts.run_what_reads(of=part)
-
-
-@parts.source("shown")
-def _shown(name: str) -> Any:
-    """What a widget shows: the browser that moved it does already."""
-    return visit.values().unread(name)
+    with event(fragment=part):
+        if is_there(key) and visit.used(name, sent(key)):
+            commit(part, (visit.in_widget, name))
 
 
 def say_problem(name: str, in_a_line: bool = False) -> bool:

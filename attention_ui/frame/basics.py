@@ -8,7 +8,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..controls import guard, parts, visit
+from ..controls import visit
+from ..reactive import isolation
 from ..streamlit_workarounds import few_wakes, withheld
 from ..streamlit_workarounds.late_messages import take_nothing_back
 from ..streamlit_workarounds.left_pages import run_only_parts_that_are_there
@@ -18,7 +19,7 @@ from .contents import Lesson, lesson
 from .of_the_system import give_large_blocks_back, raise_open_files, search_seldom
 
 few_wakes.keep_what_was_drawn()
-guard.withhold_also(withheld.withhold, withheld.give_back)
+isolation.withhold_also(withheld.withhold, withheld.give_back)
 run_only_parts_that_are_there()
 let_callbacks_end()
 take_nothing_back(visit.is_late, visit.begins)
@@ -50,7 +51,7 @@ def takes(here: Lesson) -> str:
 
 def show_notices(drawn: str | None = None) -> None:
     """What could not be used, and what is drawn instead. Plain text: it may quote the person."""
-    notices = [*parts.read("session", "notices"), *filter(None, [drawn])]
+    notices = [*visit.notices(), *filter(None, [drawn])]
     # Always there: else the browser would build all that is below it anew.
     with st.container():
         if notices:

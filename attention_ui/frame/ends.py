@@ -12,9 +12,10 @@ from attention_core.published.marking import Mark
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
-from ..controls import parts, visit
+from ..controls import visit
 from ..controls.shared import has_random_numbers
 from ..controls.visit_state import this_visit
+from ..reactive.fragments import window_is
 from . import hand_out
 from .basics import LINE
 from .contents import lesson as here
@@ -91,7 +92,7 @@ def put_answers(
     """
     if "answers" in visit.names_in("hide"):
         return
-    is_folded = parts.read("window", "phone") and not visit.values().paper
+    is_folded = window_is("phone") and not visit.values().paper
     fold = f"**{CLOSING}**", "answers", ":material/question_mark:"
     with (
         st.container(key="closing", gap="xsmall"),

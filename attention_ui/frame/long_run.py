@@ -10,8 +10,10 @@ from itertools import count
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from ..controls import parts
-from ..controls.visit_state import the_visit, this_visit
+from ..controls.visit_state import this_visit
+from ..reactive.fragments import event, page_fragments
+from ..reactive.session import the_session
+from ..reactive.source import source
 from ..streamlit_workarounds.turns import gives_turn_back, page_is_asked_for
 
 SLICE = 0.3
@@ -83,7 +85,7 @@ class Runs:
 
 
 def _run_of(name: str) -> Run | None:
-    return the_visit().own(Runs).by_name.get(name)
+    return the_session().own(Runs).by_name.get(name)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Work:
             run = runs[self.name] = Run(self.about, steps=self.pieces())
             run.name, run.cost = self.name, self.cost
             run.advance(MOMENT)
-            parts.of_page().known.clear()
+            page_fragments().known.clear()
         elif not self.begins:
             if is_another:
                 run = runs[self.name] = Run(self.about)
@@ -122,7 +124,7 @@ class Work:
 
 def put_run(run: Run) -> None:
     """The progress and the buttons of work that is not done."""
-    parts.read("run", run.name)
+    _state(run.name)
     if run.share >= 1:
         return
     if not run.verb:
@@ -152,16 +154,16 @@ def put_run_of(name: str) -> None:
         put_run(run)
 
 
-@parts.source("run", own=True)
+@source(own=True)
 def _state(name: str) -> tuple | None:
-    """How far work has come: another run, and each slice of one, is worth something else."""
+    """How far work has come: another run, and each slice of one, is something else."""
     run = _run_of(name)
     return run and (run.number, run.share, run.result is not None, run.steps is not None)
 
 
 def run_so_far(name: str) -> Run | None:
     """In a card: the work of this name as far as it has come; None before it was asked for."""
-    parts.read("run", name)
+    _state(name)
     return _run_of(name)
 
 
@@ -193,11 +195,11 @@ def stop_all() -> None:
         run.steps = None
 
 
+@event()
 def _start(run: Run) -> None:
     run.share, run.result, run.steps = 0.0, None, run.work()
-    parts.run_what_reads()
 
 
+@event()
 def _stop(run: Run) -> None:
     run.steps = None
-    parts.run_what_reads()

@@ -10,10 +10,9 @@ import streamlit as st
 from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.text.tokenizers import TOKENIZERS
 
-from ..controls import parts, visit
+from ..controls import visit
 from ..controls.control import Control, Values
 from ..controls.fields import MAX_TOKENS
-from ..controls.parts import part
 from ..controls.shared import (
     AROUND,
     D_IN,
@@ -31,6 +30,8 @@ from ..controls.shared import (
 )
 from ..controls.visit_state import this_visit
 from ..controls.widget import control
+from ..reactive.fragments import event, fragment
+from ..reactive.source import source, untracked
 from ..streamlit_workarounds import style
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import listen_for_arrow_keys, reach_by_keyboard
@@ -85,11 +86,11 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary()
         # Its links carry what was chosen: for another tab, they follow when nothing else runs.
-        parts.part("contents", lambda: _contents(name, visit.values()), waits=True)
+        fragment("contents", lambda: _contents(name, visit.values()), waits=True)
         if SENTENCE.name in values:
-            parts.part("sentence", lambda: _beside_the_sentence(visit.values(), sidebar))
+            fragment("sentence", lambda: _beside_the_sentence(visit.values(), sidebar))
         with st.container(key="way_back"):
-            part("way_back", _way_back)
+            fragment("way_back", _way_back)
         run_again_when_back()
         reach_by_keyboard()
         if values.large:  # last: nothing on the page may stand in another place for it
@@ -99,14 +100,14 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
 
 def _way_back() -> None:
     """A part of its own: the first change brings it, and no more."""
-    if parts.read("session", "is_changed"):
+    if visit.differs():
         back = "Back to the example" if SENTENCE.name in visit.values() else "Back to the start"
         st.button(back, on_click=_go_back, icon=":material/undo:", key="back_to_start")
 
 
+@event()
 def _go_back() -> None:
     visit.reset()
-    parts.run_what_reads()
 
 
 def _check_fixed_names() -> None:
@@ -124,7 +125,7 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
         show_what_differs()
         return values
     here = lesson(name)
-    parts.part("head", lambda: _head(here))
+    fragment("head", lambda: _head(here))
     show_what_differs()
     if values.paper:
         hand_out.tasks()
@@ -150,13 +151,13 @@ def _head(here: Lesson) -> None:
 
 def show_what_differs() -> None:
     """Above a page's first picture: what could not be used, and what is drawn instead."""
-    parts.part("notices", lambda: show_notices(parts.read("drawn", "instead")))
+    fragment("notices", lambda: show_notices(_drawn_instead()))
 
 
-@parts.source("drawn")
+@source()
 def _drawn_instead(_: str) -> str | None:
     """What is said of random numbers in place of what the example has."""
-    with parts.unnoted():
+    with untracked():
         values = visit.values()
         return random_fallback_notice(values) if SENTENCE.name in values else None
 
@@ -188,14 +189,14 @@ def _quiet_line(values: Values) -> None:
         control(LARGE)
 
 
+@event()
 def _pin() -> None:
     visit.change(pin="" if visit.values().pin else visit.pin_text())
-    parts.run_what_reads()
 
 
 def _contents(name: str, values: Values) -> None:
     """Our own contents; Streamlit's would show file names on a cold deep link."""
-    parts.read("session", "chosen")
+    visit.all_chosen()
     query = visit.link_query("contents")
     if "contents" in values.hide:
         return
@@ -262,10 +263,10 @@ def way_to_the_lessons(text: str) -> None:
     link(AT_A_GLANCE, {**kept, **example, SENTENCE.name: text}, label)
 
 
-@parts.source("inputs")
-def _is_so_of_inputs(what: str) -> bool:
+@source()
+def _of_inputs(what: str) -> bool:
     """What decides which controls stand beside the sentence: most moves leave it as it is."""
-    with parts.unnoted():
+    with untracked():
         inputs = inputs_of(visit.values())
         if what == "are given":
             return inputs.has_given_vectors()
@@ -287,10 +288,10 @@ def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
             st.caption(f"This network knows {len(WORDS) - 1} words, and reads up to {LONGEST - 1}.")
         for each in more:
             control(each)
-        if not parts.read("inputs", "are given"):
+        if not _of_inputs("are given"):
             _seed(values)
         control(D_IN)
-        if values.drop_blanks or parts.read("inputs", "have blanks"):
+        if values.drop_blanks or _of_inputs("have blanks"):
             control(DROP_BLANKS)
 
 
@@ -302,9 +303,9 @@ def _seed(values: Values) -> None:
             st.button("Next", key="next_seed", on_click=_next_seed, help=again)
 
 
+@event()
 def _next_seed() -> None:
     visit.change(seed=(visit.values().seed + 1) % (MAX_SEED + 1))
-    parts.run_what_reads()
 
 
 def close_lesson(name: str) -> None:
@@ -334,9 +335,9 @@ def close_lesson(name: str) -> None:
     put_browser()
 
 
+@event()
 def _mark(name: str) -> None:
     """Mark a lesson as done, or take that back. Its questions come back where it is done."""
     is_done = name in visit.values().done
     this_visit().own(ComingBack).keep({name: None if is_done else 0})
     visit.change(done=tuple(sorted({*visit.values().done} ^ {name})))
-    parts.run_what_reads()

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from alone import Visitor, other_texts
-from attention_ui.controls import parts, visit
+from attention_ui.controls import visit
 from attention_ui.controls.control import MAX_LINK, Control, understood
 from attention_ui.controls.fields import Edits, Flag, Whole
 from attention_ui.controls.shared import AROUND
@@ -43,7 +43,7 @@ def opened(name: str, **link: str) -> Visitor:
 
 def uses(visitor: Visitor, name: str, text: str) -> bool:
     """What a widget's callback does with what the browser sends."""
-    with visitor.here():
+    with visitor.acts():
         one = control(name)
         return visit.used(name, text if one.name == "example" else one.field.read(text))
 
@@ -60,7 +60,7 @@ def test_what_is_chosen_counts_is_in_the_address_and_goes_back(name):
     other = Visitor().opens(OF_LESSON[name][0], dict(visitor.address))
     assert other.state.values == after, "who opens the link sees the same"
     assert other.state.notices == []
-    with visitor.here():
+    with visitor.acts():
         assert visit.is_changed() != (one.stays or name == "example")
         visit.reset()
         assert not visit.is_changed()
@@ -78,7 +78,7 @@ def test_what_a_link_fixes_nobody_moves(how, name):
     chosen = {name: another(plain, one)}
     visitor = opened(name, **{how: name}, **{n: t for n, t in chosen.items() if n != "example"})
     fixed, link = visitor.state.values[name], another(visitor, one)
-    with visitor.here():
+    with visitor.acts():
         assert name in visit.fixed()
         if how == "lock":
             assert not visit.used(name, one.field.read(link))
@@ -109,7 +109,7 @@ def test_on_another_page_all_stays_but_what_was_of_the_page_alone(lesson):
 
 def uses_if_it_fits(visitor: Visitor, one: Control) -> None:
     for text in other_texts(one, visitor.state.values):
-        with visitor.here():
+        with visitor.acts():
             if visit.try_to_choose({one.name: text}) is None:
                 return
 
@@ -132,7 +132,7 @@ def test_what_belongs_to_the_old_value_goes_and_what_is_chosen_along_with_it_sta
     assert undone not in visitor.state.chosen
     told = "The table has changed, so the numbers you changed in it were removed."
     assert visitor.state.notices == ([told] if undone.endswith("edits") else [])
-    with both.here():
+    with both.acts():
         assert visit.try_to_choose({name: text, undone: typed}) is None
     assert both.state.chosen[undone] == typed
 
@@ -152,7 +152,7 @@ def another_than(visitor: Visitor, one: Control, undone: str) -> str:
 
 # --- what cannot be used --------------------------------------------------------------------------
 def uses_raw(visitor: Visitor, name: str, raw: object) -> bool:
-    with visitor.here():
+    with visitor.acts():
         return visit.used(name, raw)
 
 
@@ -185,7 +185,7 @@ def test_what_cannot_be_used_stays_typed_and_counts_with_what_makes_it_fit():
 def test_what_was_typed_is_gone_with_what_it_was_typed_into(leave):
     visitor = Visitor("tokenize_and_embed", **EXAMPLE)
     assert not uses_raw(visitor, "seed", "x")
-    with visitor.here():
+    with visitor.acts():
         if leave == "forget":
             visit.forget("seed")
         if leave == "reset":
@@ -216,7 +216,7 @@ def test_what_would_be_too_long_for_a_link_is_refused_at_the_very_character():
         rest = MAX_LINK - beside + more
         # A euro takes nine characters in a link, and the text itself may have 5,000.
         text = "€" * (rest // 9) + "x" * (rest % 9)
-        with visitor.here():
+        with visitor.acts():
             told = visit.try_to_choose({"sentence": text})
         assert (told is None) == fits
         assert (len(urlencode(visitor.address)) == MAX_LINK) == fits
@@ -331,7 +331,7 @@ def test_what_others_leave_no_room_for_is_asked_for_again_and_each_is_told_why()
         assert uses_raw(visitor, "most", most)
         assert visitor.state.values.largest == has
         with visitor.here():
-            assert parts.worth(("along", "largest")) == why
+            assert visit.fitted_because.now("largest") == why
         assert visitor.address.get("largest") == str(has)
 
 
@@ -347,7 +347,7 @@ def test_no_choice_is_offered_that_would_take_along_what_is_fixed():
     choices = {most: str(most) for most in range(10)}
     for link, least in (({}, 0), ({"lock": "largest"}, 8), ({"hide": "largest"}, 8)):
         visitor = of_sizes(**link)
-        with visitor.here():
+        with visitor.acts():
             assert [*visit.offered(SIZES[0], choices)] == [*range(least, 10)]
             told = visit.try_to_choose({"most": "5"})
         assert (told is None) == (not link)

@@ -6,12 +6,13 @@ import streamlit as st
 
 from attention_core.text.inputs import DRAWN
 
-from ...controls import parts, visit
+from ...controls import visit
 from ...controls.control import understood
 from ...controls.fields import MAX_TOKENS
 from ...controls.shared import MAKES_VECTORS, SENTENCE, example_of, inputs_of, known_words
 from ...controls.visit_state import this_visit
 from ...controls.widget import sent
+from ...reactive.fragments import event
 from ...words import escaped
 
 FIELD = "own_sentence"
@@ -72,7 +73,7 @@ def own_text() -> None:
         st.caption("The picture shows your sentence, and so do the lessons that begin with one.")
 
 
+@event()
 def _take() -> None:
     text = sent(FIELD)
     this_visit().own(OwnText).problem = (take_text(text) or "") if text else ""
-    parts.run_what_reads()

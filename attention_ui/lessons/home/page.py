@@ -6,13 +6,14 @@ import streamlit as st
 
 from attention_core.examples import EXAMPLES
 
-from ...controls import parts, visit
+from ...controls import visit
 from ...controls.shared import MAKES_VECTORS, PROJECTED
 from ...frame.basics import LINE
 from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, WAY, lesson
 from ...frame.page import link, open_page, show_what_differs
 from ...frame.rooms import example_query
 from ...frame.tasks import show_tasks
+from ...reactive.fragments import fragment
 from .own_text import own_text, takes_own_text
 
 ARROW = ":material/arrow_forward:"
@@ -90,7 +91,7 @@ def home(pages: Path) -> None:
 
     if not values.card:
         with again:
-            parts.part("coming_back", lambda: coming_back(pages))
+            fragment("coming_back", lambda: coming_back(pages))
 
     with place:
         hero(values)

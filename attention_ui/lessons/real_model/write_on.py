@@ -17,15 +17,17 @@ from attention_core.real_model.run import logits
 
 from ...cards import elements as ui
 from ...cards.elements import Element
-from ...cards.reached import for_one_visitor
 from ...charts.chart import Chart
-from ...controls import parts, visit
+from ...controls import visit
 from ...controls.control import Values
+from ...controls.visit import in_picture
 from ...controls.visit_state import this_visit
 from ...controls.widget import control, is_there, sent
 from ...frame.ends import closes
 from ...frame.long_run import Steps, Work, run_so_far, within_callback
 from ...frame.models import most_read
+from ...reactive.code_check import for_one_visitor
+from ...reactive.fragments import commit, current_fragment, event, is_mounted
 from ...streamlit_workarounds.room_of_control import put_empty_room
 from ...words import number, percent
 from . import lesson
@@ -204,14 +206,14 @@ def _picture(made: Chart, written: Chart | None) -> None:
                 around = st.container(key=f"untold_{each.name}", width=145)
                 put_empty_room(around.container(key=f"moves_{each.name}"))
         control(lesson.NEXT_SEED, width=130)
-    now = {name: parts.read("stop", name) for name in STOPS}
+    now = {name: in_picture(name) for name in STOPS}
     hand = this_visit().own(Hand)
-    if not parts.stood("sliders_of_write") or hand.stood.get(f"chart_write_{hand.count}") != now:
+    if not is_mounted("sliders_of_write") or hand.stood.get(f"chart_write_{hand.count}") != now:
         hand.start, hand.count = tuple(now.values()), hand.count + 1
     hand.stood[f"chart_write_{hand.count}"] = now
     made_of = spec(hand.start, tuple(BY_NAME[name].label for name in STOPS), _fixed())
     key, moving = f"chart_write_{hand.count}", [name for name in STOPS if name not in _fixed()]
-    selects = {"on_select": partial(_moved, key, parts.now_in())}
+    selects = {"on_select": partial(_moved, key, current_fragment())}
     look: dict[str, Any] = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
     look |= selects | {"selection_mode": moving} if moving else {}
     with st.container(key="fills_chart_of_write"):
@@ -227,11 +229,11 @@ def _moved(key: str, part: str) -> None:
     before = hand.stood.get(key, {})
     moved = {name: value for name, value in told.items() if value != before.get(name)}
     hand.stood[key] = before | moved
-    is_done = bool(moved) and visit.change(**moved)
-    if key == f"chart_write_{hand.count}":
-        for name in moved:
-            parts.settle(part, ("stop", name), is_done)
-    parts.run_what_reads(at="write")
+    with event(hovered="write"):
+        is_done = bool(moved) and visit.change(**moved)
+        if key == f"chart_write_{hand.count}":
+            for name in moved:
+                commit(part, (in_picture, name), is_done)
 
 
 def put_text(name: str, made: Chart) -> None:
