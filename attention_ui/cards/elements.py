@@ -28,6 +28,7 @@ from ..picture.matrix import Matrix
 from ..picture.sentence import with_sentence
 from ..reactive.cache import SmallCache
 from ..reactive.fragments import event
+from ..reactive.isolation import Misdeclared
 from . import show
 from .noted_trace import plain
 from .seen import covered as covered
@@ -228,7 +229,14 @@ def button(label: str, key: str, change: Callable[[], Any], **look: Any) -> Show
 
 
 def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values: Any) -> Shown:
-    """A button that sets values of controls."""
+    """A button that sets values of controls. Raises Misdeclared for one that the page has not."""
+    for name in values:
+        if name not in visit.values():
+            known = ", ".join(sorted(visit.values()))
+            raise Misdeclared(
+                f"the button {label!r} sets {name!r}, which no control of the page is called. They "
+                f"are {known}"
+            )
     look = {"type": "tertiary", **(look or {})}
     return button(label, key, partial(visit.change, **values), **look)
 

@@ -47,6 +47,7 @@ from ..reactive.isolation import Misdeclared, is_closed, made_for_everybody
 from ..reactive.session import the_session
 from ..reactive.source import source, tracked_later, untracked
 from ..reactive.visibility import watch_visibility
+from ..words import is_slip
 from .cached import cache
 from .card import framed
 from .covers import NUMBERS, SHAPE, Cover, giving_away, joined
@@ -123,7 +124,7 @@ class Ask:
     @cached_property
     def identity(self) -> FunctionIdentity:
         """What tells it from one that is asked otherwise."""
-        return function_identity(*self.made_by, self.about, self.stays)
+        return function_identity(*self.made_by, self.about, self.stays, self.again)
 
     @property
     def made_by(self) -> tuple:
@@ -157,6 +158,8 @@ class Ask:
                 "and its trace has no such step"
             )
         self._check_slips("is about", self.about, trace)
+        self._check_slips("lets stay", self.stays or (), trace)
+        self._check_slips("is asked again with", self.again or (), trace)
         return asked, fingerprint_of(known, asked.only_shapes)
 
     def _check_slips(self, does: str, names: Iterable[str], *traces: Trace) -> None:
@@ -373,11 +376,17 @@ class Card:
                 self._check(each)
                 each.now()  # so that what it reads is noted
         drawn = {_name_of(one) for one in _all_in(elements)} - {""}
-        for one in _all_in([*placed, *elements]) if drawn else ():
-            if isinstance(one, Placed) and one.in_picture not in {*drawn, ""}:
+        for one in _all_in([*placed, *elements]):
+            if not hasattr(one, "draw") and not isinstance(one, Placed | Control):
+                raise Misdeclared(
+                    f"the card {self.name!r} of {self.page.name} yields {str(one)[:60]!r}, which "
+                    "is nothing that can be drawn: words are `ui.say(…)`, a picture is "
+                    "`picture(…)`"
+                )
+            if isinstance(one, Placed) and one.in_picture not in {*drawn, *self.pictures, ""}:
                 raise Misdeclared(
                     f"the card {self.name!r} of {self.page.name} has {one.control.name!r} in the "
-                    f"picture {one.in_picture!r}, but draws {', '.join(sorted(drawn))}"
+                    f"picture {one.in_picture!r}, but draws {', '.join(sorted(drawn)) or 'none'}"
                 )
         return Made(words, placed, elements)
 
@@ -746,6 +755,23 @@ class Page:
                 if isinstance(one, Control) and one.name not in ours:
                     raise Misdeclared(self.lacks(each.name, one.name))
 
+        self._check_names()
+
+    def _check_names(self) -> None:
+        """Raises Misdeclared for a name that is there twice, or that a slip has made."""
+        names = [each.name for each in self.controls]
+        for kind, found in {"controls": names, "rows": [each.key for each in self.folds]}.items():
+            if twice := sorted({each for each in found if found.count(each) > 1}):
+                raise Misdeclared(f"two {kind} of {self.name} are called {twice[0]!r}")
+        for each in self.controls:
+            for name in each.undoes:
+                meant = next((one for one in names if is_slip(name, one)), None)
+                if name not in names and meant:
+                    raise Misdeclared(
+                        f"the control {each.name!r} of {self.name} undoes {name!r}, which no "
+                        f"control is called. Is {meant!r} meant?"
+                    )
+
     def lacks(self, card: str, control: str) -> str:
         """In words, that a card has a control which is none of the lesson's."""
         known = ", ".join(sorted(each.name for each in self.controls))
@@ -768,6 +794,13 @@ class Page:
                     f"{', '.join(titles)}"
                 )
         shown = {step for each in found for step in each.shows}
+        traces = {name for trace in self._traces() for name in plain(trace)} if shown else {}
+        for step in shown:
+            if step not in traces and (meant := [one for one in traces if is_slip(step, one)]):
+                raise Misdeclared(
+                    f"an answer of {self.name} shows {step!r}, which is no step of its trace. Is "
+                    f"{meant[0]!r} meant?"
+                )
         covered = {step: place_of(step) for step in shown if covered_how(step)}
         places = {each.name: self.place(each) for each in self.every_card()}
         ends.put_answers(found, titles, covered, self.about_weights, places)
@@ -786,6 +819,13 @@ class Page:
                 f"the output {self.output!r} of {self.name} is no step of its trace, which has "
                 f"{', '.join(trace)}"
             )
+        for each in self.controls:
+            meant = next((one for one in trace if is_slip(each.changes, one)), None)
+            if each.changes and each.changes not in trace and meant:
+                raise Misdeclared(
+                    f"the control {each.name!r} of {self.name} changes the step {each.changes!r}, "
+                    f"which its trace has not. Is {meant!r} meant?"
+                )
         ends.put_ends(trace, self.output, marks)
 
     def _make_marks(self) -> list[Mark]:
@@ -832,21 +872,6 @@ def waits_for(step: str, what: str = "This") -> Element:
     if visit.values().paper:
         return note(f"{what} is on the page itself: the link is at the end.")
     return note(f"{what} waits for your guess at {place_of(step)}.")
-
-
-def is_slip(name: str, meant: str) -> bool:
-    """Whether a name is another but for one letter: left out, put in, another, or two changed; a
-    number more is another name.
-    """
-    before = sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, meant, strict=False))
-    )
-    one, other = name[before:], meant[before:]
-    if one[:1].isdigit() or other[:1].isdigit():
-        return False
-    swapped = one[1:2] + one[:1] + one[2:]
-    ways = (one[1:], other), (one, other[1:]), (one[1:], other[1:]), (swapped, other)
-    return name != meant and any(left == right for left, right in ways)
 
 
 def _size_of_trace(trace: NotedTrace) -> int:

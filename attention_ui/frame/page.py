@@ -31,6 +31,7 @@ from ..controls.shared import (
 from ..controls.visit_state import this_visit
 from ..controls.widget import control
 from ..reactive.fragments import event, fragment
+from ..reactive.isolation import Misdeclared
 from ..reactive.source import source, untracked
 from ..streamlit_workarounds import style
 from ..streamlit_workarounds.reconnect import run_again_when_back
@@ -41,7 +42,7 @@ from .coming_back import ComingBack, put_browser
 from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, WAY, Lesson, lesson
 from .glossary import Term, meanings, terms_in, title_and_glossary
 from .long_run import stop_all
-from .rooms import fixed_now, known_among
+from .rooms import controls_of, fixed_now, known_among
 from .share import share
 from .started import SMOL, real_model
 from .tasks import show_tasks
@@ -235,7 +236,14 @@ def link(page: Lesson, query: dict[str, str], label: str | None = None, **look: 
 
 
 def way_to(name: str, label: str, **at: str) -> None:
-    """A link from a card to another lesson, with what was chosen, and `at` other values."""
+    """A link from a card to another lesson, with what was chosen, and `at` other values. Raises
+    Misdeclared for one that the lesson has no control for.
+    """
+    if at and (unknown := at.keys() - {each.name for each in controls_of(name)}):
+        raise Misdeclared(
+            f"the link {label!r} to {name} sets {', '.join(sorted(unknown))}, for which that "
+            "lesson has no control"
+        )
     link(lesson(name), {**visit.link_query(f"way_to_{name}"), **at}, label)
 
 
