@@ -20,6 +20,7 @@ from attention_core.lights.own_code.checking import lights_of_code, looked_at, s
 from attention_core.lights.own_code.command import main
 from attention_core.lights.own_code.naming import MISTAKES_OF_CODE
 from attention_core.lights.own_code.report import LIKELY
+from attention_core.lights.own_code.subjects import Open
 from fresh import BARE
 from sampling import each_once
 from serving import HANG, ROOT
@@ -506,3 +507,78 @@ def test_a_check_ends_with_who_waits_for_it_and_each_light_comes_at_once(file_al
     # The pipe is at its end when all have ended that hold it: the child, and what it forked.
     process.communicate(timeout=HANG)
     assert process.returncode == status
+
+
+class Short(Own):
+    """Its sentences have at most so many tokens."""
+
+    def __init__(self, longest, last):
+        super().__init__(attention)
+        self.longest, self.last = longest, last
+
+    def forward(self, x):
+        if x.shape[1] > self.longest:
+            raise IndexError("too long")
+        return self.last(super().forward(x))
+
+
+@pytest.mark.parametrize("longest", [2, 3, 4, 5, 6, 7, 8])
+@pytest.mark.parametrize("last", [nn.Identity(), nn.Sequential(nn.Linear(4, 5), nn.Linear(5, 4))])
+def test_a_module_is_looked_at_by_the_longest_sentence_that_it_takes(longest, last):
+    subject, _ = subject_of(Short(longest, last), False, None, None)
+    assert isinstance(subject, Open) == isinstance(last, nn.Identity)
+    assert subject.n_tokens == min(longest, 7)
+
+
+HIDDEN = 'scores.masked_fill(mask == 0, float("-inf"))'
+AS_WRITTEN = {
+    "zero_in_place_of_infinity": (
+        HIDDEN, "scores.masked_fill(mask == 0, {})", (0, -1, -5.0, -10)),
+    "infinity_after_softmax": (
+        f"{HIDDEN}\n    return torch.softmax(scores, dim=1)",
+        "torch.softmax(scores, dim=1)\n    return scores.masked_fill(mask == 0, {})",
+        (-1e4, -1e9, -1e20, "-torch.inf")),
+    "mask_late": ("torch.ones(len(q), len(q))", "torch.ones(len(q), len(q)), {}", (1, 2, 3)),
+    "mask_opposite": ("mask == 0, float('-inf')".replace("'", '"'), "mask == 1, {}", (-1e9, "-torch.inf")),
+    "mask_transposed": ("mask == 0, float('-inf')".replace("'", '"'), "mask.T == 0, {}", (-1e9, "-torch.inf")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mistake", "number"), [(name, each) for name, (*_, all) in AS_WRITTEN.items() for each in all]
+)
+def test_a_mistake_is_named_whichever_of_the_usual_numbers_is_written(mistake, number):
+    old, new, _ = AS_WRITTEN[mistake]
+    code = PIECES["matrices_causal"][1]
+    assert old in code
+    report = looked_at(made(code.replace(old, new.format(number))), True)
+    assert report.likely == (mistake,), report.text()
+
+
+@pytest.mark.parametrize("base", [1e4, 5e5, 1e6, 1e5, 100.0])
+def test_rotary_positions_of_each_usual_base_are_recognised_right_and_mixed(base):
+    code = PIECES["rotary_function"][1]
+    assert "10000" in code
+    code = code.replace("10000", str(base))
+    assert looked_at(made(code), True).is_right
+    old, new, *_, mistake = SHAPES["wrong"]["rotary_function"][0]
+    assert looked_at(made(code.replace(old, new)), True).likely == (mistake,)
+
+
+def through_arrays(x, W_q, W_k, W_v):
+    return torch.from_numpy(attention(x, W_q, W_k, W_v).detach().numpy())
+
+
+@pytest.mark.parametrize(("attend", "function", "module"), [
+    (attention, True, True),
+    (lambda x, *W: attention(x.round(decimals=1), *W), True, True),
+    (lambda x, q, k, v: attention(x, q.detach(), k, v), False, False),
+    (lambda x, q, k, v: attention(x, q.data, k, v), False, False),
+    (torch.no_grad()(attention), False, False),
+    (lambda x, q, k, v: attention(x, q.round(decimals=2), k, v), False, False),
+    (through_arrays, None, False),
+])  # fmt: skip
+def test_what_stops_gradients_is_red_and_what_only_is_no_torch_is_grey(attend, function, module):
+    for code, wanted in ((attend, function), (Own(attend), module)):
+        found = {light.name: light.holds for light in looked_at(code).lights}
+        assert found["learns"] is wanted

@@ -191,3 +191,35 @@ def test_metadata_takes_no_more_memory_than_is_allowed(made, monkeypatch, conten
         assert tracemalloc.get_traced_memory()[1] < allowed
     finally:
         tracemalloc.stop()
+
+
+def test_every_kind_of_value_is_read_as_the_package_gguf_writes_it(tmp_path):
+    kinds, path = gguf.GGUFValueType, tmp_path / "some.gguf"
+    whole = {
+        getattr(kinds, f"{sign}INT{bits}"): (
+            -(2 ** (bits - 1)) * (not sign),
+            2 ** (bits - (not sign)) - 1,
+        )
+        for sign in ("U", "")
+        for bits in (8, 16, 32, 64)
+    }
+    values = whole | {
+        kinds.FLOAT32: (-1.5, 2.0**127),
+        kinds.FLOAT64: (-0.1, 1e300),
+        kinds.BOOL: (True, False),
+        kinds.STRING: ("", "Käse 🐈"),
+    }
+    assert {*values} == {*kinds} - {kinds.ARRAY}
+    writer, wanted = gguf.GGUFWriter(path, "none"), {}
+    for kind, each in values.items():
+        for at, one in enumerate(each):
+            wanted[f"{kind.name}.{at}"] = one
+            writer.add_key_value(f"{kind.name}.{at}", one, kind)
+        wanted[kind.name] = [*each]
+        writer.add_key_value(kind.name, [*each], kinds.ARRAY, kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    found = GgufFile(path).fields
+    assert {name: found[name] for name in wanted} == wanted
+    assert all(type(found[name]) is type(one) for name, one in wanted.items())

@@ -231,17 +231,14 @@ def _kept_of(result: object, before: list[object]) -> list[object]:
 
 
 class _Watched(TorchFunctionMode):
-    """Notes whether numbers leave torch, and whether somebody cuts gradients off."""
+    """Notes whether numbers leave torch."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.left = self.cut = False
+        self.left = False
 
     def __torch_function__(self, func: Callable, types: object, args=(), kwargs=None) -> object:
-        name = getattr(func, "__name__", "")
-        is_data = getattr(func, "__self__", None) is Tensor.data
-        self.left |= name in LEAVES_TORCH
-        self.cut |= "detach" in name or is_data or not torch.is_grad_enabled()
+        self.left |= getattr(func, "__name__", "") in LEAVES_TORCH
         return func(*args, **(kwargs or {}))
 
 
@@ -272,8 +269,6 @@ def learns(subject: Code) -> Measured:
             moved = own + NUDGE * torch.randn(none.shape).to(none) * none
             if not none.any() or _stays(run, matrices, at, moved):
                 continue
-            if not (call.is_module or watched.cut):
-                return None, NO_TORCH
             of = name if none.all() else f"a part of {name}"
             return False, f"The output depends on {of}, and no gradient comes back to it."
     return True, "Each matrix that the output depends on gets a gradient."
