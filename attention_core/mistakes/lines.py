@@ -82,7 +82,7 @@ def _mixed_up(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
 
 def _before_softmax(step: Step) -> Iterator[Mistake]:
     """A mask after softmax that nothing makes up for."""
-    if not isinstance(step.operation, ops.Softmax) or is_mistake(step.operation):
+    if not isinstance(step.operation, ops.Softmax):
         return
     masked = step.inputs[0]
     if isinstance(masked.operation, ops.MaskedFill):

@@ -8,8 +8,10 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_core import attend_tensors
+from attention_core import Trace, attend_tensors
 from attention_core.lights.of_trace import lights as lights_of
+from attention_core.mechanism.attention import attention, divisor_of, scale_of
+from attention_core.operations import Given
 from checks import random, same
 
 N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD, D_VALUE = 2, 3, 5, 7, 11, 13
@@ -218,3 +220,20 @@ REFUSED += [
 def test_what_does_not_fit_is_refused_in_words(said, given, options):
     with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
         attend_tensors(*given, **options)
+
+
+@pytest.mark.parametrize("scale", ["none", "sqrt_d", "d", 0.3, -2.0, 7.5])
+@pytest.mark.parametrize("prefix", ["", "linear_"])
+def test_what_scores_were_divided_by_is_read_from_their_trace(scale, prefix):
+    trace = Trace()
+    queries, keys, values = (
+        trace.step(name, Given.of(each), axes=(axis, width))
+        for name, axis, width, each in zip(
+            ("queries", "keys", "values"), ("query", "key", "key"), ("d", "d", "d_value"),
+            tensors(), strict=True,
+        )
+    )  # fmt: skip
+    attention(trace, queries, keys, values, scale=scale, prefix=prefix)
+    assert scale_of(trace, prefix) == scale
+    theirs = trace.get(f"{prefix}scaled_scores", trace[f"{prefix}scores"]).value
+    same(queries.value @ keys.value.mT / divisor_of(trace, prefix), theirs)

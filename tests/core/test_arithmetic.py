@@ -348,3 +348,17 @@ def test_no_text_of_a_person_is_in_any_formula_arithmetic_or_sentence():
         texts += [each.latex() for each in step.arithmetics(places)]
     for text in texts:
         assert not [token for token in (*evil, r"\learned") if token in text], text
+
+
+def test_arithmetic_gives_the_value_of_equal_numbers_and_of_0_too():
+    """The workshop's numbers are all different; here they are −1, 0 and 1."""
+    made, generator = workshop(), torch.Generator().manual_seed(5)
+    drawn = {
+        name: torch.randint(-1, 2, made[name].value.shape, generator=generator) for name in DRAWN
+    }
+    few = {name: by(ops.Given.of(each.float())) for name, each in drawn.items()}
+    for step in rewritten(made, few).values():
+        for index in itertools.product(*map(range, step.value.shape)):
+            expression, value = step.arithmetic(index), step.value[index].item()
+            off = 0.0 if same(expression.value, value) else abs(expression.value - value)
+            assert off <= 1e-5 * scale(expression, value), (step, index)

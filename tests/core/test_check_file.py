@@ -539,8 +539,8 @@ AS_WRITTEN = {
         "torch.softmax(scores, dim=1)\n    return scores.masked_fill(mask == 0, {})",
         (-1e4, -1e9, -1e20, "-torch.inf")),
     "mask_late": ("torch.ones(len(q), len(q))", "torch.ones(len(q), len(q)), {}", (1, 2, 3)),
-    "mask_opposite": ("mask == 0, float('-inf')".replace("'", '"'), "mask == 1, {}", (-1e9, "-torch.inf")),
-    "mask_transposed": ("mask == 0, float('-inf')".replace("'", '"'), "mask.T == 0, {}", (-1e9, "-torch.inf")),
+    "mask_opposite": (HIDDEN, "scores.masked_fill(mask == 1, {})", (-1e9, "-torch.inf")),
+    "mask_transposed": (HIDDEN, "scores.masked_fill(mask.T == 0, {})", (-1e9, "-torch.inf")),
 }  # fmt: skip
 
 

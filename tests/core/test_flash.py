@@ -119,3 +119,12 @@ def test_a_program_of_tiles_gives_the_same_bits(seed):
     tiles = (sizes.randint(1, n_queries), sizes.randint(1, n_keys))
     attend_in_tiles(trace, *steps, *tiles, causal=seed % 2 == 1, offset=sizes.randint(-3, 3))
     run_anew(trace)
+
+
+@pytest.mark.parametrize("offset", [-3, -1, 0, 4])
+@pytest.mark.parametrize("causal", [False, True])
+def test_only_where_a_query_sees_nothing_is_a_sum_of_0_provided_for(causal, offset):
+    made = attend_in_tiles(*given(), 3, 4, causal=causal, offset=offset)
+    sees_nothing = causal and offset < 0
+    kinds = {type(step.operation) for step in made}
+    assert kinds == {ops.MaskedDivide if sees_nothing else ops.Divide}

@@ -8,12 +8,20 @@ from dataclasses import fields, is_dataclass
 import pytest
 import torch
 
-from attention_core import SimplifiedOptions, Trace, attend, expand_query, expression, program
+from attention_core import (
+    SimplifiedOptions,
+    Trace,
+    attend,
+    decode_block,
+    expand_query,
+    expression,
+    program,
+)
 from attention_core import operations as ops
 from attention_core.operations import Draw, Given, Stored, StoredInGguf
 from attention_core.operations.__main__ import listed
 from checks import close, random
-from traces import OPERATIONS, workshop
+from traces import LESSONS, OPERATIONS, lesson_trace, workshop
 
 DISTRIBUTIONS = {
     "normal": Draw("normal", (5, 3), seed=1),
@@ -133,3 +141,40 @@ def test_every_operation_and_every_piece_of_arithmetic_has_its_line():
     files = {kind.__module__ for kind in map(vars(ops).get, ops.__all__)} - {ops.base.__name__}
     for module in {*files, expression.__name__}:
         assert f"({module.replace('.', '/')}.py)" in listed(), "each file has its heading"
+
+
+ALIKE = ({"token", "query", "key", "other", "other_key", "other_token"},)
+"""Axes that go along the same things by several names."""
+
+
+def products():
+    """Traces of all lessons, and of a layer that looks at vectors of another width."""
+    yield from (lesson_trace(name) for name in LESSONS)
+    yield decode_block(random(3, 4), random(5, 6), n_heads=2, d_hidden=7)
+
+
+def test_a_product_adds_along_one_axis_which_both_operands_call_the_same():
+    seen = 0
+    for trace in products():
+        for step in trace.values():
+            if type(step.operation) is not ops.MatMul:
+                continue
+            left, right = step.inputs[:2]
+            names = {left.axes[-1], right.axes[-1 if step.operation.transpose else -2]}
+            assert len(names) == 1 or any(names <= each for each in ALIKE), (step, names)
+            seen += 1
+    assert seen > 50
+
+
+@pytest.mark.parametrize(("takes", "operands", "said"), [
+    ("", ("given",), r"takes nothing, so value\(\) must have 0 operands, and has given"),
+    ("(…)", (), r"takes \(…\), so value\(\) must have 1 operands, and has none"),
+    ("(…) (…)", ("one", "two", "three"), r"takes \(…\) \(…\), so .* and has one, two, three"),
+])  # fmt: skip
+def test_an_operation_with_other_operands_than_it_takes_is_refused_where_it_is_made(
+    takes, operands, said
+):
+    names = {}
+    exec(f"def value(self, {', '.join(operands)}): ...", names)
+    with pytest.raises(TypeError, match=said):
+        type("Wrong", (ops.Operation,), {"takes": takes, "value": names["value"]})

@@ -12,6 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from attention_core import NotAsRecorded, load_recording, recorded
+from attention_core.recording.recording import joined
 from checks import random, same
 from serving import ROOT
 from tiny_models import inputs_of, tensors_of, tiny
@@ -160,6 +161,14 @@ def test_a_padded_batch_sees_no_padding():
     same(trace["weights"].value, weights[0, 3], tolerance=1e-6)
 
 
+def with_added_mask(call):
+    """The same, told by numbers that are added; all of them one more, which changes no weight."""
+    hidden = ~call.mask_of_all()
+    options = {name: of for name, of in call.options.items() if name != "is_causal"}
+    added = torch.full(hidden.shape, 1.0).masked_fill(hidden, -torch.inf)
+    return replace(call, mask=added, options=options)
+
+
 @pytest.mark.parametrize("cache", ["dynamic", "static"])
 def test_what_is_written_step_by_step_is_one_table(cache):
     model = llama()
@@ -171,6 +180,8 @@ def test_what_is_written_step_by_step_is_one_table(cache):
     for layer, one in zip(seen, theirs, strict=True):
         same(layer.weights()[..., : one.shape[-1]], one, tolerance=1e-6)
         same(layer.weights(step=-1)[..., : one.shape[-1]], one[:, :, -1:], tolerance=1e-6)
+        added = joined([with_added_mask(each) for each in layer.calls])
+        same(added.weights(), layer.weights(), tolerance=1e-6)
     assert seen[0].trace(head=1)["weights"].value.shape[0] == written.shape[1] - 1
 
 
@@ -216,6 +227,20 @@ def test_halves_are_traced_in_their_own_precision(kind, implementation):
     assert apart <= 8 * torch.finfo(kind).eps * call.values.abs().max()
     with pytest.raises(NotAsRecorded):
         replace(call, scale=call.scale * 3, mask=None, options={}).weights()
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-6, 1e-3, 1.0, 30.0])
+def test_a_layer_is_taken_as_it_is_whatever_the_size_of_its_numbers(size):
+    """Also where all scores, or all values, are 0."""
+    for part in (slice(0, 24), slice(24, 36), slice(0, 36)):  # queries and keys, values, all
+        torch.manual_seed(0)
+        layer = CausalSelfAttention()
+        with torch.no_grad():
+            for each in layer.parameters():
+                each[part] *= size
+        seen = seen_of(layer, random(2, 5, 12))
+        assert seen[0].weights().sum(-1).allclose(torch.ones(2, 3, 5))
+        assert seen[0].trace(text=0)["context_vectors"].value.isfinite().all()
 
 
 def test_dropout_is_named_where_it_changes_the_weights():

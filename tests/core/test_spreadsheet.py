@@ -11,7 +11,7 @@ from attention_core import EXAMPLES, Trace, embed
 from attention_core import operations as ops
 from attention_core.export.spreadsheet import MOST_CELLS, spreadsheet, too_large
 from attention_core.export.spreadsheet.layout import Layout
-from recalculated import cells, needs_office, wrong
+from recalculated import NAMESPACE, TRACE, cells, needs_office, wrong
 from traces import all_ways_to_hide, lesson_trace, score_in_small, workshop
 
 # The traces of all lessons, as their pages make them: test_take_away.
@@ -96,3 +96,18 @@ def test_what_to_try_leads_to_the_cell_that_it_names():
         links = parts.read("xl/worksheets/sheet1.xml").decode()
     cell = said.partition("Type another number in ")[2].partition(",")[0]
     assert f'location="Trace!{cell}" display="Type another number in {cell}' in links
+
+
+def test_what_may_be_changed_is_said_in_the_row_that_stays_in_view():
+    book = spreadsheet(lesson_trace("qkv/wild_cat"), "")
+    with zipfile.ZipFile(io.BytesIO(book)) as parts:
+        sheet = ElementTree.fromstring(parts.read(TRACE))
+        said = ElementTree.fromstring(parts.read("xl/sharedStrings.xml"))
+    pane = sheet.find(".//pane", NAMESPACE)
+    n_rows, n_columns = int(pane.get("ySplit")), int(pane.get("xSplit"))
+    first = min(block.start for block in Layout(lesson_trace("qkv/wild_cat")).blocks.values())
+    assert (n_rows, n_columns) == (1, 1), "the line above, and the names of rows"
+    assert first[0] >= n_rows
+    _, kind, at = cells(book)["A1"]
+    assert kind == "s"
+    assert "yours to change" in "".join(said[int(at)].itertext())
