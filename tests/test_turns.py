@@ -198,3 +198,21 @@ def test_who_starts_anew_all_the_time_is_served_like_the_others(monkeypatch):
     requests.request_rerun(asked(width=3))
     assert requests.on_scriptrunner_yield().type is RERUN
     assert gave
+
+
+def test_a_slice_of_work_is_longer_where_its_picture_takes_long_and_never_too_long(monkeypatch):
+    """By a clock that only the work moves."""
+    now = [0.0]
+    monkeypatch.setattr(long_run.time, "monotonic", lambda: now[0])
+
+    def work():
+        while True:
+            now[0] += 0.01
+            yield 0.5, None
+
+    run = Run("numbers", steps=work())
+    for drawing, wanted in ((None, 0.3), (0.0, 0.3), (0.1, 0.3), (0.4, 0.8), (60.0, 1.5)):
+        now[0] += drawing or 0
+        began = now[0]
+        run.advance(long_run.SLICE)
+        assert now[0] - began == pytest.approx(wanted, abs=0.011)

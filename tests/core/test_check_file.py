@@ -582,3 +582,24 @@ def test_what_stops_gradients_is_red_and_what_only_is_no_torch_is_grey(attend, f
     for code, wanted in ((attend, function), (Own(attend), module)):
         found = {light.name: light.holds for light in looked_at(code).lights}
         assert found["learns"] is wanted
+
+
+class Alike(nn.Module):
+    """Cuts vectors into heads, and uses the same three matrices, stored upright, on each."""
+
+    def __init__(self, n_heads=3, d_in=4, d_out=5):
+        super().__init__()
+        torch.manual_seed(0)
+        self.n_heads = n_heads
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.randn(d_out, d_in)) for _ in range(3))
+
+    def forward(self, x):
+        parts = x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+        q, k, v = (F.linear(parts, each) for each in (self.W_q, self.W_k, self.W_v))
+        return ((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v).transpose(1, 2).flatten(2)
+
+
+def test_heads_that_share_their_matrices_are_opened_whichever_way_they_are_stored():
+    subject, _ = subject_of(Alike(), False, None, 12)
+    assert subject.inside_name == "each head"
+    assert subject.inside.sizes[:3]

@@ -220,3 +220,14 @@ def test_what_does_not_fit_a_latent_is_refused_in_words(change, words):
     given |= {name: change.pop(name) for name in [*change] if name.startswith("W_")}
     with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
         attend_latent(trace, trace["vectors"], given, **change)
+
+
+@pytest.mark.parametrize("n_tokens", [1, 2, 7])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_places_are_as_far_out_as_a_float64_tells_each_from_the_next(n_tokens, sign):
+    largest = 2**53 - n_tokens
+    ops.RotaryAngles(n_tokens, 1, first=sign * largest)
+    places = torch.arange(largest, largest + n_tokens).double()
+    assert len({*places.tolist(), float(largest + n_tokens)}) == n_tokens + 1
+    with pytest.raises(ValueError, match="a first place of"):
+        ops.RotaryAngles(n_tokens, 1, first=sign * (largest + 1))

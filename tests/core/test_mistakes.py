@@ -15,7 +15,7 @@ from attention_core import attend_tensors
 from attention_core.examples import EXAMPLES
 from attention_core.lights import of_trace
 from attention_core.lights.light import OF_CODE, OF_GRADIENTS, TITLES
-from attention_core.lights.measures import hidden_is_zero, light_of
+from attention_core.lights.measures import hidden_is_zero, light_of, most
 from attention_core.lights.of_trace import lights
 from attention_core.lights.of_trace.again import last_of_tokens
 from attention_core.lights.own_code.report import LIKELY
@@ -354,3 +354,11 @@ def test_lights_look_at_queries_and_keys_of_unequal_numbers():
         *("finite", "rows_sum_to_1", "not_negative", "seen_has_weight", "own_row", "variance")
     }
     assert not reds(found.values())
+
+
+@pytest.mark.parametrize(("numbers", "size"), [
+    ([], 1e-9), ([0.0, 0.0], 1e-9), ([torch.nan], 1e-9), ([1e-12], 1e-9), ([1.0, -3.0], 3.0),
+    ([-2.0, torch.inf, torch.nan], 2.0), ([1e38, 3e38, 3e38], 3e38),
+])  # fmt: skip
+def test_the_size_of_numbers_is_of_finite_ones_and_never_0(numbers, size):
+    assert most(torch.tensor(numbers)) == pytest.approx(size)

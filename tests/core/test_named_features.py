@@ -1,5 +1,6 @@
 """The example whose vectors and matrices were set by hand: it tells its story, and says so."""
 
+import hashlib
 from dataclasses import replace
 
 import pytest
@@ -107,3 +108,48 @@ def test_every_component_has_a_name_where_the_example_is_as_it_is():
                 assert not any(name.lstrip("d").isdigit() for name in names), axis
     assert trace.labels("d_concat")[2] == "h1·animal"
     assert trace.labels("d_head", 1) == ("animal", "small")
+
+
+def tables():
+    """Every matrix set by hand, with the names of its columns, and what it does."""
+    of_projections, of_heads = EXAMPLE.projections, EXAMPLE.heads.given
+    for at, role in enumerate(ROLES):
+        yield role, of_projections.given[at], of_projections.components[role == "value"]
+    for matrices, names in zip(of_heads.by_head, of_heads.components, strict=True):
+        for role, table in zip(ROLES, matrices, strict=True):
+            yield role, table, names
+    rows = [name for names in of_heads.components for name in names]
+    yield "output", of_heads.output, EXAMPLE.inputs.components, rows
+
+
+def test_each_number_of_a_key_a_value_and_an_output_stands_where_row_and_column_are_one_feature():
+    """But that a pronoun counts less as an animal, and the second head's animal half."""
+    seen = []
+    for role, table, columns, *rows in tables():
+        names = rows[0] if rows else EXAMPLE.inputs.components
+        assert len(table) == len(names)
+        for name, row in zip(names, table, strict=True):
+            assert len(row) == len(columns)
+            for column, number in zip(columns, row, strict=True):
+                if number and role != "query":
+                    assert name == column or (name, column) == ("refers", "animal")
+                    seen.append((role, number, name, column))
+    assert {each for each in seen if each[1] != 1} == {
+        ("key", -1.0, "refers", "animal"),
+        ("output", 0.5, "animal", "animal"),
+    }
+
+
+SET_BY_HAND = {"vectors": "cf16ff9295a0", "projections": "2f129bc405ae", "heads": "a183314ce2c6"}
+"""Numbers that pages, handed-out exercises and printed figures have as they are. Who changes one on
+purpose, changes this line with it."""
+
+
+@pytest.mark.parametrize("what", SET_BY_HAND)
+def test_numbers_that_were_set_by_hand_are_what_they_were(what):
+    told = {
+        "vectors": EXAMPLE.inputs.vectors,
+        "projections": EXAMPLE.projections.given,
+        "heads": (EXAMPLE.heads.given.by_head, EXAMPLE.heads.given.output),
+    }[what]
+    assert hashlib.sha256(repr(told).encode()).hexdigest()[:12] == SET_BY_HAND[what]
