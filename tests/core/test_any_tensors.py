@@ -237,3 +237,7 @@ def test_what_scores_were_divided_by_is_read_from_their_trace(scale, prefix):
     assert scale_of(trace, prefix) == scale
     theirs = trace.get(f"{prefix}scaled_scores", trace[f"{prefix}scores"]).value
     same(queries.value @ keys.value.mT / divisor_of(trace, prefix), theirs)
+    if scale != "none":
+        symbol = trace[f"{prefix}scaled_scores"].symbol
+        assert (r"\times c" in symbol) == isinstance(scale, float)
+        assert ("{/d}" in symbol) == (scale == "d"), "another divisor has another symbol"

@@ -8,7 +8,15 @@ from importlib import import_module
 import pytest
 import torch
 
-from attention_core import attend_heads, attend_tensors, attend_today, decode_step, embed, program
+from attention_core import (
+    EXAMPLES,
+    attend_heads,
+    attend_tensors,
+    attend_today,
+    decode_step,
+    embed,
+    program,
+)
 from attention_core.costs import KNOWN, AttentionSize, kept_tokens
 from attention_core.mechanism.today import Today
 from attention_core.models_of_today import MODELS_OF_TODAY
@@ -359,3 +367,16 @@ def test_caches_are_those_counted_by_hand():
     assert kept["deepseek_v32"] == (512 + 64 + 128) * 61 * 163_840
     memory = 32 * 128 * 128 + 3 * (2 * 16 * 128 + 32 * 128)
     assert kept["qwen3_5"] == 2 * 4 * 256 * 8 * 262_144 + 24 * memory
+
+
+def test_columns_keep_their_names_where_a_decoded_token_s_still_mean_the_same():
+    example = EXAMPLES["named_features"]
+    for n_kv_heads, base, norms in itertools.product((3, 1), (None, 100.0), (False, True)):
+        today = Today(n_kv_heads, rotary_base=base, qk_norm=norms)
+        trace = attend_today(attend_heads(embed(example.inputs), example.heads), today)
+        step = decode_step(trace, today, 4)
+        mean_the_same = n_kv_heads == 3 and base is None and not norms
+        for head in range(3):
+            named = step.has_axis("d_head") and step.labels("d_head", head)
+            assert (named == trace.labels("d_head", head)) == mean_the_same, today
+        assert step.labels("head") == example.heads.given.names

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from attention_ui.reactive import code_check, fragments, isolation, session
-from attention_ui.reactive.cache import CALLED, Cache
+from attention_ui.reactive.cache import CALLED, Cache, SmallCache, remember
 from attention_ui.reactive.function_identity import function_identity
 from attention_ui.reactive.isolation import Misdeclared
 from attention_ui.reactive.session import Session, this_session
@@ -183,3 +183,34 @@ def test_a_change_is_an_event(comes):
         fragments.check_event("`buy`")
     with fragments.event():
         fragments.check_event("`buy`")
+
+
+def test_the_last_four_of_one_thing_are_found_again_with_what_they_read(comes):
+    few, n = SmallCache(), SmallCache.MOST
+
+    def of(what):
+        def thing():
+            DONE.append(what)
+            return what, apples()[0]
+
+        return few.get(what, thing, "A thing")
+
+    comes(apples=2)
+    for what in range(n):
+        assert of(what) == (what, 2)
+    with tracking() as reads:
+        for what in range(n):
+            assert of(what) == (what, 2)
+    assert reads, "who asks for what was made depends on what it read"
+    assert [*range(n)] == DONE
+    assert few.found(n) is None
+    of(n)
+    assert few.found(0) is None, "the oldest goes"
+    assert all(few.found(what) for what in range(1, n + 1))
+    comes(apples=3)
+    assert few.found(n) is None
+    assert of(n) == (n, 3)
+    kept = {}
+    for what in range(6):
+        remember(kept, what, -what)
+    assert kept == {2: -2, 3: -3, 4: -4, 5: -5}
