@@ -20,7 +20,7 @@ from attention_core.lights.own_code.checking import lights_of_code, looked_at, s
 from attention_core.lights.own_code.command import main
 from attention_core.lights.own_code.naming import MISTAKES_OF_CODE
 from attention_core.lights.own_code.report import LIKELY
-from attention_core.lights.own_code.subjects import Open
+from attention_core.lights.own_code.subjects import IN_BATCH, Open
 from fresh import BARE
 from sampling import each_once
 from serving import HANG, ROOT
@@ -603,3 +603,23 @@ def test_heads_that_share_their_matrices_are_opened_whichever_way_they_are_store
     subject, _ = subject_of(Alike(), False, None, 12)
     assert subject.inside_name == "each head"
     assert subject.inside.sizes[:3]
+
+
+def test_what_is_wrong_in_a_batch_alone_is_said_of_a_batch():
+    code = """
+def it(x, W_q, W_k, W_v):
+    q, k, v = x @ W_q, x @ W_k, x @ W_v
+    return (q @ k.mT / k.shape[-1] ** 0.5).softmax(-1) @ v"""
+    assert looked_at(made(code)).is_right
+    report = looked_at(made(code.replace(".softmax(-1)", ".softmax(1)")))
+    told = {light.name: light.evidence for light in report.lights if light.holds is False}
+    assert {*told} == {"rows_sum_to_1", "texts_apart"}
+    assert all(IN_BATCH in evidence for evidence in told.values())
+
+
+@pytest.mark.parametrize("longest", [2, 3, 7])
+def test_a_leak_is_seen_in_a_sentence_of_any_length(longest):
+    """Of two tokens, one key is hidden, which is like no other."""
+    report = looked_at(Short(longest, nn.Identity()), True)
+    red = {light.name for light in report.lights if light.holds is False}
+    assert {"hidden_is_zero", "no_leak"} <= red

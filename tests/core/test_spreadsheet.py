@@ -94,8 +94,10 @@ def test_what_to_try_leads_to_the_cell_that_it_names():
     with zipfile.ZipFile(io.BytesIO(spreadsheet(lesson_trace("qkv/wild_cat"), ""))) as parts:
         said = parts.read("xl/sharedStrings.xml").decode()
         links = parts.read("xl/worksheets/sheet1.xml").decode()
+        styles = parts.read("xl/styles.xml").decode()
     cell = said.partition("Type another number in ")[2].partition(",")[0]
     assert f'location="Trace!{cell}" display="Type another number in {cell}' in links
+    assert styles.count("<u/>") == styles.count("<u") == 1, "as links look"
 
 
 def test_what_may_be_changed_is_said_in_the_row_that_stays_in_view():

@@ -1,6 +1,8 @@
 """The shipped network: what it reaches, what its heads do, and that a trace shows what it does."""
 
+import math
 import random
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -15,11 +17,13 @@ from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import START, WORDS, nearest, next_words, split
 from attention_core.small_models.heads import BAR, FAR, KINDS, named
 from attention_core.small_models.measuring import measure
+from attention_core.small_models.network import Network
 from attention_core.small_models.tiny_language import (
     HELD_OUT,
     SIZE,
     TrainingPlan,
     as_ids,
+    bigram_loss,
     told,
     train,
     untrained,
@@ -328,3 +332,30 @@ def test_the_same_seed_tells_the_same_texts_and_held_out_ones_are_others():
     trained, held_out = told(2_000, 0), told(200, HELD_OUT)
     seen = {tuple(text) for text in trained.ids.tolist()}
     assert not seen & {tuple(text) for text in held_out.ids.tolist()}
+
+
+def test_what_pairs_of_words_reach_is_counted_pair_by_pair():
+    learned, texts = told(20, seed=1), told(5, seed=2)
+    pairs, before = Counter(), Counter()
+    for row in learned.ids.tolist():
+        for pair in pairwise(row):
+            pairs[pair] += 1
+            before[pair[0]] += 1
+    lost = [
+        -math.log((pairs[one, other] + 1) / (before[one] + SIZE.n_tokens))
+        for row in texts.ids.tolist()
+        for one, other in pairwise(row)
+    ]
+    assert bigram_loss(learned, texts) == pytest.approx(sum(lost) / len(lost), rel=1e-5)
+
+
+@pytest.mark.parametrize("d_model", [30, 60])
+def test_a_network_starts_with_numbers_that_keep_a_stream_s_size(d_model):
+    network = Network(replace(SIZE, d_model=d_model, n_layers=5), seed=3)
+    spread = {name: each.std().item() * d_model**0.5 for name, each in network.named_parameters()}
+    of_embeddings = d_model**0.5 / 2
+    assert spread == pytest.approx(
+        {name: 1.0 for name in spread}
+        | {"W_token": of_embeddings, "W_position": of_embeddings, "W_output": 0.5},
+        rel=0.1,
+    )
