@@ -355,7 +355,7 @@ def test_a_network_starts_with_numbers_that_keep_a_stream_s_size(d_model):
     spread = {name: each.std().item() * d_model**0.5 for name, each in network.named_parameters()}
     of_embeddings = d_model**0.5 / 2
     assert spread == pytest.approx(
-        {name: 1.0 for name in spread}
+        dict.fromkeys(spread, 1.0)
         | {"W_token": of_embeddings, "W_position": of_embeddings, "W_output": 0.5},
         rel=0.1,
     )
