@@ -42,14 +42,16 @@ WAYS = tomllib.loads((ROOT / "tests" / "ways_of_code.toml").read_text(encoding="
 
 
 def wrong_ways():
-    """Whether later tokens are hidden, the code, and the first red light, or "-" for any."""
+    """The right one's name, whether later tokens are hidden, the code, and the first red light, or
+    "-" for any.
+    """
     for base, rows in WAYS["wrong"].items():
         right = WAYS["right"][base]
         for old, new, light in rows:
             assert old in right["code"], f"{base} has no {old!r}"
-            yield right.get("causal", False), right["code"].replace(old, new), light
-    for each in WAYS["wrong_alone"].values():
-        yield each.get("causal", False), each["code"], "-"
+            yield base, right.get("causal", False), right["code"].replace(old, new), light
+    for name, each in WAYS["wrong_alone"].items():
+        yield name, each.get("causal", False), each["code"], "-"
 
 
 def made(code):
@@ -68,7 +70,9 @@ SIGNS = (
     "causal",
     "head",
     "context",
-    "cache|past",
+    "cache",
+    "past",
+    "start_pos",
     "pad|len",
     "rot",
     "norm",
@@ -108,9 +112,10 @@ def test_every_right_way_passes_and_is_said_where_it_is_one_of_several(name):
 
 
 @pytest.mark.parametrize(
-    ("causal", "code", "light"), each_once(wrong_ways(), MANY, parts=lambda case: case[2:])
+    ("base", "causal", "code", "light"),
+    each_once(wrong_ways(), MANY, parts=lambda case: (case[0], case[3])),
 )
-def test_what_only_looks_like_a_right_way_stays_red(causal, code, light):
+def test_what_only_looks_like_a_right_way_stays_red(base, causal, code, light):
     report = looked_at(made(code), causal)
     assert report.first_wrong, report.text()
     assert light in ("-", report.first_wrong.name), report.text()
@@ -118,7 +123,7 @@ def test_what_only_looks_like_a_right_way_stays_red(causal, code, light):
 
 @pytest.mark.parametrize(
     ("base", "code", "light", "mistake"),
-    each_once(wrong_pieces(), MANY, parts=lambda case: case[2:]),
+    each_once(wrong_pieces(), MANY, parts=lambda case: (case[0], *case[2:])),
 )
 def test_wrong_code_is_refused_and_named_or_left_to_its_evidence(base, code, light, mistake):
     report = looked_at(made(code), PIECES[base][0])

@@ -231,3 +231,12 @@ def test_places_are_as_far_out_as_a_float64_tells_each_from_the_next(n_tokens, s
     assert len({*places.tolist(), float(largest + n_tokens)}) == n_tokens + 1
     with pytest.raises(ValueError, match="a first place of"):
         ops.RotaryAngles(n_tokens, 1, first=sign * (largest + 1))
+
+
+@pytest.mark.parametrize(("n_columns", "rest", "said"), [
+    (7, 0, "3 angles turn 6 columns, two each, but there are 7"),
+    (6, 1, "3 angles turn 6 columns, two each, and 1 are left as they are, but there are 6"),
+])  # fmt: skip
+def test_columns_that_are_not_as_many_as_angles_turn_are_refused_in_words(n_columns, rest, said):
+    with pytest.raises(ValueError, match=said):
+        ops.Rotate(rest=rest).value(random(5, n_columns), random(5, 3))

@@ -243,6 +243,23 @@ def test_a_layer_is_taken_as_it_is_whatever_the_size_of_its_numbers(size):
         assert seen[0].trace(text=0)["context_vectors"].value.isfinite().all()
 
 
+def test_flash_attention_which_is_given_no_mask_hides_by_its_own_rule():
+    """A recorded call, told as flash attention is: that runs on no processor of these tests."""
+    n = len(IDS[0])
+    call = seen_of(llama(), IDS)[0].call()
+    whole = replace(call, mask=torch.ones(n, n, dtype=torch.bool).tril()[None, None], options={})
+    for window in (None, 1, 3, n):
+        near = torch.ones(n, n, dtype=torch.bool).triu(1 - (window or n))[None, None]
+        seen = whole.mask & near
+        options = {"is_causal": True, "sliding_window": window}
+        flash = replace(call, implementation="flash_attention_2", mask=None, options=options)
+        assert torch.equal(flash.mask_of_all(), seen)
+        last = replace(flash, queries=flash.queries[:, :, -2:], rows=torch.arange(2), n_queries=2)
+        assert torch.equal(last.mask_of_all(), seen[:, :, -2:]), "the last queries of all keys"
+    both = replace(flash, options={"is_causal": False, "sliding_window": 2})
+    assert both.mask_of_all().all()
+
+
 def test_dropout_is_named_where_it_changes_the_weights():
     model = llama(attention_dropout=0.5).train()
     with pytest.raises(NotAsRecorded, match=r"Dropout of 0\.5.*eval"):
