@@ -117,7 +117,7 @@ def test_every_right_way_passes_and_is_said_where_it_is_one_of_several(name):
 )
 def test_what_only_looks_like_a_right_way_stays_red(base, causal, code, light):
     report = looked_at(made(code), causal)
-    assert report.first_wrong, report.text()
+    assert report.first_wrong, (base, report.text())
     assert light in ("-", report.first_wrong.name), report.text()
 
 

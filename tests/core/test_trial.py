@@ -58,7 +58,7 @@ def test_what_code_writes_is_not_among_the_lights_and_it_ends_with_who_waits():
     code = f"""{ALONE}
 def main():
     os.write(1, b"of the code"); os.write(2, b"of the code"); os.system("echo of the code")
-    print("a light"); print("a warning", file=sys.stderr)
+    print("a warning", file=sys.stderr); print("a light")
     assert trial.IS_TRIAL not in os.environ
     assert not sys.stdin.read(), "no terminal to wait for"
     import time; time.sleep(60)
