@@ -688,10 +688,10 @@ class Page:
         )
 
     def _traces(self) -> Iterator[Trace]:
-        """The page's, and those that its questions are about."""
+        """The page's, and those that its questions are about, of which one not asked has none."""
         yield self.trace()
         for each in self.asks:
-            if each.of:
+            if each.of and each.made()[0] is not None:
                 yield self.given(each.of)
 
     @cached_property
