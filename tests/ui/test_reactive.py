@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from attention_core import Inputs, embed
+from attention_ui.cards.page import _size_of_trace
 from attention_ui.reactive import code_check, fragments, isolation, session
 from attention_ui.reactive.cache import CALLED, Cache, SmallCache, remember
 from attention_ui.reactive.function_identity import function_identity
@@ -214,3 +216,26 @@ def test_the_last_four_of_one_thing_are_found_again_with_what_they_read(comes):
     for what in range(6):
         remember(kept, what, -what)
     assert kept == {2: -2, 3: -3, 4: -4, 5: -5}
+
+
+def test_a_cached_trace_counts_as_many_bytes_as_its_numbers_take():
+    """Those that are kept for all traces together count for none."""
+    for inputs in (Inputs("a b c", d_in=64, vocabulary="random"), Inputs("a b c", d_in=4)):
+        trace = embed(inputs)
+        own = sum(each.value.nbytes for each in trace.values() if not each.is_shared)
+        assert own <= _size_of_trace(trace) < own + 10_000
+
+
+def test_a_cache_holds_no_more_than_its_bytes_and_one_thing_however_large(comes):
+    cache = Cache(100)
+    comes()
+    for n in range(1, 30):
+        size = 7 * n
+
+        def thing(n=n):
+            return n
+
+        assert cache.get(("thing", n, function_identity(thing)), thing, lambda _: size) == n  # noqa: B023
+        held = [n_bytes for _, n_bytes in cache._found.values()]
+        assert sum(held) <= 100 or len(held) == 1
+        assert sum(held) == cache._bytes
