@@ -181,6 +181,9 @@ class Reach:
             each.read()
             self.data.update(each)
         self.data.read()
+        come = self.named(self.data.measured_contexts())
+        self.come_nowhere = self.tests.keys() - come
+        """Tests that run no line of the code: what they look at was there when it was read."""
 
     def of_file(self, name: str) -> dict[int, list[str]]:
         if name not in self.read:
@@ -192,10 +195,12 @@ class Reach:
         return self.named(one for line in range(first, last + 1) for one in told.get(line, ()))
 
     def of_all(self, name: str) -> set[str]:
-        """Tests that run anything in a file, or in those that take something from it."""
+        """Tests that run anything in a file, or in those that take something from it, and those
+        that only look at what is there.
+        """
         files = [name, *users(name)]
         found = self.named(x for each in files for one in self.of_file(each).values() for x in one)
-        return found or {*self.tests}
+        return found | self.come_nowhere if found else {*self.tests}
 
     def named(self, contexts: Iterable[str]) -> set[str]:
         found = set()

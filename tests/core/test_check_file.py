@@ -628,3 +628,39 @@ def test_a_leak_is_seen_in_a_sentence_of_any_length(longest):
     report = looked_at(Short(longest, nn.Identity()), True)
     red = {light.name for light in report.lights if light.holds is False}
     assert {"hidden_is_zero", "no_leak"} <= red
+
+
+class Asked(nn.Module):
+    """Gives weights where it is asked for them, and something done to its output."""
+
+    def __init__(self, after):
+        super().__init__()
+        self.attend, self.after = nn.MultiheadAttention(12, 3, batch_first=True), after
+
+    def forward(self, x, need_weights=True):
+        output, weights = self.attend(x, x, x, need_weights=need_weights)
+        return (self.after(output), weights) if need_weights else self.after(output)
+
+
+@pytest.mark.parametrize(("after", "repeatable"), [
+    (lambda output: output, True),
+    (lambda output: output + torch.rand_like(output), False),
+])  # fmt: skip
+def test_with_and_without_weights_are_not_compared_where_nothing_can_be_told(after, repeatable):
+    report = looked_at(Asked(after))
+    assert {light.name: light.holds for light in report.lights}["repeatable"] is repeatable
+    assert "Called with" not in report.text()
+
+
+CAPPED = """
+def it(x, W_q, W_k, W_v):
+    q, k, v = x @ W_q, x @ W_k, x @ W_v
+    scores = q @ k.mT / k.shape[-1] ** 0.5
+    return ({cap} * (scores / {cap}).tanh()).softmax(-1) @ v"""
+
+
+@pytest.mark.parametrize("cap", [1.5, 3, 8, 20, 30, 50, 100])
+def test_a_cap_of_any_usual_size_is_found(cap):
+    report = looked_at(made(CAPPED.format(cap=cap)))
+    assert report.is_right, report.text()
+    assert f"{cap:g}" in report.text().partition("cap")[2][:80], report.text()

@@ -1,6 +1,7 @@
 """A trace as a workbook: recalculated elsewhere it has the same numbers, and follows a change."""
 
 import io
+import re
 import zipfile
 from functools import partial
 from xml.etree import ElementTree
@@ -98,6 +99,8 @@ def test_what_to_try_leads_to_the_cell_that_it_names():
     cell = said.partition("Type another number in ")[2].partition(",")[0]
     assert f'location="Trace!{cell}" display="Type another number in {cell}' in links
     assert styles.count("<u/>") == styles.count("<u") == 1, "as links look"
+    widths = [float(each) for each in re.findall(r'<col [^>]*width="([\d.]+)"', links)]
+    assert [round(width) for width in widths] == [29, 27, 71], "of names, of shapes, of words"
 
 
 def test_what_may_be_changed_is_said_in_the_row_that_stays_in_view():
