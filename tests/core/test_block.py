@@ -262,3 +262,15 @@ def test_a_stack_of_one_token_has_a_gradient_and_one_of_no_block_is_refused():
     assert found[True][-1] == found[False][-1] == 1.0
     with pytest.raises(ValueError, match="0 blocks"):
         stack(FEW, 0, BlockOptions())
+
+
+def test_each_block_of_a_stack_has_matrices_of_a_seed_of_its_own():
+    shape = BlockOptions(2, "before")
+    trace, _ = stack(FEW, 3, shape, d_hidden=7, seed=11)
+    for at in range(3):
+        alone, _ = stack(FEW, 1, shape, d_hidden=7, seed=11 + at)
+        names = [name for name in alone if "W_" in name]
+        assert len(names) == 6
+        for name in names:
+            mine = trace[name.replace("block_1_", f"block_{at + 1}_")]
+            assert mine.value.equal(alone[name].value)

@@ -200,3 +200,14 @@ def test_equal_infinities_do_not_differ():
     assert change.n_changed == 1
     assert trace["difference"].arithmetic((1, 0)).value == 0
     assert trace["before"].value[0, 4] == 0, "hidden before and now: neither more nor less"
+
+
+def test_a_step_made_by_another_operation_means_what_that_says_unless_something_was_said():
+    trace, other = Trace(), Trace()
+    axes = ("query", "key")
+    scores = trace.step("scores", matrix(2, 3), axes=axes)
+    there = other.step("scores", matrix(2, 3), axes=axes)
+    plain = trace.step("weights", Softmax(), scores, axes=axes)
+    said = trace.step("said", ScaleBy(0.5), scores, axes=axes, meaning=Meaning.SHARES)
+    assert other.again(plain, there, by=ScaleBy(2.0)).meaning is scores.meaning
+    assert plain.meaning is other.again(said, there, by=ScaleBy(2.0)).meaning is Meaning.SHARES
