@@ -290,9 +290,7 @@ GUIDES = [
 ]
 
 
-LESSON = ("lesson.py", "__init__.py")
-MADE_BY_THE_READER = {"pages/my_lesson.py", "pages/two_sentences.py", "check_my_attention.py"}
-MADE_BY_THE_READER |= {*LESSON, *(f"attention_ui/lessons/two_sentences/{each}" for each in LESSON)}
+MADE_BY_THE_READER = {"pages/my_lesson.py", "check_my_attention.py"}
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=str)
