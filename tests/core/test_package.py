@@ -213,9 +213,10 @@ def test_the_readme_s_lines_and_the_published_numbers_come_out_of_the_installed_
     assert "2,563 of 2,603" in total
 
 
-def test_the_changelog_tells_of_this_version():
+def test_the_changelog_tells_of_this_version_right_below_what_is_unreleased():
     said = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"\n## {attention_core.__version__}\n" in said
+    versions = re.findall(r"^## (.*)$", said, re.MULTILINE)
+    assert re.fullmatch(rf"{attention_core.__version__}, \d{{4}}-\d\d-\d\d", versions[1])
 
 
 def test_the_readme_imports_from_the_package_itself():
