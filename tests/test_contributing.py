@@ -5,6 +5,8 @@ The card is a block of CONTRIBUTING.md. The lesson is `docs/example_lesson/`, th
 any other file is new, and has its place in the app by its place in its folder.
 """
 
+import asyncio
+import os
 import re
 import shlex
 import shutil
@@ -16,9 +18,12 @@ import pytest
 
 from attention_core.examples import EXAMPLES
 from conftest import ROOT, ran
+from serving import HANG, start_server
+from visitor import Visitor
 
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ADDING = (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 LESSON, OPERATION, HEADING = "two_sentences", "Halve", "Sharper or flatter"
 FIRST_LINE = re.compile(r"# Goes into (\S+), (at the end|before|after|in place of)(?:: (.+))?\n")
 
@@ -143,6 +148,30 @@ def test_the_card_stands_the_control_is_kept_and_the_operation_s_mistake_is_one(
         f"(mistake,) = mistakes(ops.{OPERATION}(), 'scores'); "
         f"assert not torch.equal(eval(mistake.line), ops.{OPERATION}().value(scores))",
     )
+
+
+@pytest.mark.slow("10 s: a server of the copy")
+def test_what_is_saved_is_on_the_open_page_without_a_new_start(contributed, tmp_path):
+    """In a module that the page imports, which Streamlit would keep: with what `make run` sets."""
+    (told,) = re.findall(r"^run: .*\n\t(.*) \$\(VENV\)", MAKEFILE, re.MULTILINE)
+    start = ("-m", "attention_explorer", "--no-browser", "--port={port}")
+    own = os.environ | dict(each.split("=") for each in told.split())
+    module = contributed / f"attention_ui/lessons/{LESSON}/lesson.py"
+    server = start_server(tmp_path / "output.txt", cwd=contributed, start=start, env=own)
+
+    async def saved():
+        visitor = await Visitor(server.url, LESSON).enter()
+        await visitor.again()  # what the first run has imported is watched when the next one ends
+        text = module.read_text(encoding="utf-8")
+        module.write_text(text.replace("Other sentence", "Another sentence"), encoding="utf-8")
+        while b"Another sentence" not in await asyncio.wait_for(visitor.socket.recv(), HANG):
+            pass
+        await visitor.leave()
+
+    try:
+        asyncio.run(saved())
+    finally:
+        server.stop()
 
 
 @pytest.mark.long
