@@ -231,11 +231,11 @@ OWNERS = {
     "Cache": "cards/cached reactive/cache",  # what is kept for everybody
     "is_asked": "cards/page cards/question",  # what is covered
     # What looks at a source and tracks nothing: what a card shows of it would stay as it was.
-    "unread": "cards/changing cards/show controls/control controls/visit "
+    "unread": "cards/changing cards/show controls/control controls/session "
     "lessons/real_model/write_on",
     "currents": "reactive/cache reactive/source",
     # What goes through the gate that is closed while something is made for everybody.
-    "the_session": "cards/page controls/visit frame/long_run reactive/code_check "
+    "the_session": "cards/page controls/session frame/long_run reactive/code_check "
     "reactive/session reactive/source",
     "gate_opened": "reactive/code_check reactive/isolation reactive/session reactive/source",
     "tracked_later": "cards/page reactive/code_check reactive/source",

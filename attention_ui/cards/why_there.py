@@ -24,7 +24,7 @@ from attention_core.trace import Trace
 
 from ..charts.chart import Chart
 from ..charts.score_parts import chart as who_wrote
-from ..controls import visit
+from ..controls import session
 from ..controls.widget import sent
 from ..frame.take_away import take_along
 from ..picture.matrix import Matrix
@@ -284,8 +284,8 @@ def _choose_head(key: str, of_head: str, of_token: str) -> None:
             token = more.get("token")
             chosen = {of_head: name}
             chosen |= {of_token: f"{token}"} if isinstance(token, int) else {}
-            if not chosen.keys() & visit.fixed():
-                visit.change(**chosen)
+            if not chosen.keys() & session.fixed():
+                session.change(**chosen)
 
 
 # --- in small -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from ..streamlit_workarounds import turns
+from ..streamlit_workarounds import run_queue
 from ..streamlit_workarounds.unseen_component import unseen
 from .fragments import WATCHER, event, fragment, page_fragments, rerun
 from .session import this_session
@@ -58,7 +58,7 @@ def _draw() -> None:
 
 
 def _rest(is_at_rest: bool) -> int:
-    return AT_REST if is_at_rest or turns.share() < MANY else AFTER_A_MOVE
+    return AT_REST if is_at_rest or run_queue.share() < MANY else AFTER_A_MOVE
 
 
 def _said(what: str) -> str | None:
@@ -95,5 +95,5 @@ def _at_rest() -> None:
     if coming := [each for each in waiting if each in said]:
         rerun(coming)
     else:
-        one = [] if turns.someone_waits() else waiting[:1]
+        one = [] if run_queue.someone_waits() else waiting[:1]
         rerun(one, is_at_rest=True, of=WATCHER)

@@ -20,7 +20,7 @@ import pytest
 import torch
 
 from attention_core.trace import Trace
-from attention_ui.cards.noted_trace import plain
+from attention_ui.cards.tracked_trace import plain
 from attention_ui.reactive.cache import Cache, SmallCache
 from attention_ui.reactive.code_check import check_code, for_one_visitor
 from attention_ui.reactive.function_identity import function_identity
@@ -157,10 +157,10 @@ def test_chance_of_torch_is_the_same_for_everybody_and_goes_on_as_if_nothing_was
 
 
 OUTSIDE = {
-    "attention_ui/cards/asked_again.py": "which script declares a page, and when it was written",
+    "attention_ui/cards/review.py": "which script declares a page, and when it was written",
     "attention_ui/cards/show.py": "when a visit began, in the names of its views",
     "attention_ui/frame/basics.py": "the icon, once a process",
-    "attention_ui/frame/coming_back.py": "its script, once; whose changes a browser makes once",
+    "attention_ui/frame/spaced_repetition.py": "its script; whose changes a browser makes once",
     "attention_ui/frame/long_run.py": "how long a slice of work takes",
     "attention_ui/frame/models.py": "which models there are: the source `model`",
     "attention_ui/reactive/visibility.py": "its script, once a process",

@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import ScriptRunnerEvent as Event
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import SessionState
 
-from attention_ui.streamlit_workarounds import few_wakes
+from attention_ui.streamlit_workarounds import message_batching
 from serving import HANG
 
 DRAWN, BEGUN = Event.ENQUEUE_FORWARD_MSG, Event.SCRIPT_STARTED
@@ -33,7 +33,7 @@ def heard(monkeypatch):
     monkeypatch.setattr(AppSession, "_on_scriptrunner_event", tell)
     hear = lambda _, __, event, forward_msg: found.append((event, forward_msg.hash))  # noqa: E731
     monkeypatch.setattr(AppSession, "_handle_scriptrunner_event_on_event_loop", hear)
-    few_wakes.send_together()
+    message_batching.send_together()
     return found
 
 
@@ -57,7 +57,7 @@ def say(said, wait=lambda: None, kind="delta"):
 @pytest.mark.parametrize("seed", range(3))
 def test_all_that_a_run_says_comes_in_its_order_with_few_wakes(monkeypatch, heard, seed, last):
     """Also a message that nothing follows, in a moment; the end of a run sends all at once."""
-    monkeypatch.setattr(few_wakes, "MOMENT", 0.03 if last == DRAWN else 1e9)
+    monkeypatch.setattr(message_batching, "MOMENT", 0.03 if last == DRAWN else 1e9)
     wakes, at_random = [], random.Random(seed)
     said = [(DRAWN if at_random.random() < 0.97 else at_random.choice([BEGUN, *ENDS]), str(n))
             for n in range(997)] + [(last, "997")]  # fmt: skip
@@ -79,7 +79,7 @@ def test_all_that_a_run_says_comes_in_its_order_with_few_wakes(monkeypatch, hear
 @pytest.mark.parametrize("is_sent", [False, True])
 def test_of_a_run_that_only_chose_what_runs_nothing_is_heard(monkeypatch, heard, is_sent, kind):
     """Nor of its end; but of all that has drawn something, or that the browser knows of."""
-    monkeypatch.setattr(few_wakes, "MOMENT", 0 if is_sent else 1e9)
+    monkeypatch.setattr(message_batching, "MOMENT", 0 if is_sent else 1e9)
     said = [(BEGUN, "first"), (DRAWN, "between"), (AGAIN, ""), (BEGUN, "second"), (ENDS[0], "end")]
 
     told = itertools.count(1)
@@ -101,7 +101,7 @@ def test_of_a_run_that_only_chose_what_runs_nothing_is_heard(monkeypatch, heard,
 def test_the_theme_is_what_streamlit_says_until_it_is_read_again(monkeypatch):
     look_up = inspect.unwrap(app_session._populate_theme_msg)
     monkeypatch.setattr(app_session, "_populate_theme_msg", look_up)
-    few_wakes.look_up_the_theme_once()
+    message_batching.look_up_the_theme_once()
 
     def told(way, section):
         message = CustomThemeConfig()
@@ -122,12 +122,12 @@ def test_a_specification_is_written_looked_through_and_read_once(monkeypatch):
     look = inspect.unwrap(vega_charts._stabilize_vega_json_spec)
     monkeypatch.setattr(vega_charts, "_stabilize_vega_json_spec", look)
     monkeypatch.setattr(vega_charts, "json", json)
-    few_wakes.write_once()
+    message_batching.write_once()
     kept, once = vega_charts._stabilize_vega_json_spec, vega_charts.json
     spec = '{"params": [{"name": "param_7"}]}'
     assert [kept(spec), kept(spec)] == [look(spec)] * 2 == [spec.replace("7", "1")] * 2
     assert kept.cache_info().hits == 1
-    made = {"title": "a" * few_wakes.LONG, "layer": [{"mark": "rect"}]}
+    made = {"title": "a" * message_batching.LONG, "layer": [{"mark": "rect"}]}
     others = [made, {**made, "layer": [{"mark": "text"}]}, {**made, "name": made["layer"]}]
     others += [{"other": made["title"], "layer": made["layer"]}, {"data": {1: "short"}}]
     for each in others * 2:
@@ -142,7 +142,7 @@ def test_a_specification_is_written_looked_through_and_read_once(monkeypatch):
 def test_what_a_component_has_said_is_there_once_until_it_says_something_else(monkeypatch):
     make = inspect.unwrap(main.make_bidi_component_presenter)
     monkeypatch.setattr(main, "make_bidi_component_presenter", make)
-    few_wakes.present_once()
+    message_batching.present_once()
     state, of_all = SessionState(), main.make_bidi_component_presenter
     told = WidgetMetadata("told", list, list, value_type="json_trigger_value")
     state._new_widget_state.set_widget_metadata(told)

@@ -27,8 +27,8 @@ from .control import (
     written,
 )
 from .fields import Choice, ScoreRow, Sentence
+from .lesson_session import Texts, this_session
 from .shared import FIRST
-from .visit_state import Texts, this_visit
 
 FIRST_VISIT = {"example": FIRST}
 """What an address without anything stands for."""
@@ -42,7 +42,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
 
     `known` are names that other pages have controls for: they are kept. Returns the values.
     """
-    state, link = this_visit(), st.query_params.to_dict()
+    state, link = this_session(), st.query_params.to_dict()
     last_page, last_written = state.written or (None, None)
     was_touched, state.was_touched, state.by_address = state.was_touched, False, False
     is_same = page == last_page
@@ -86,14 +86,14 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
 
 def begins(by_address: bool, script: str) -> None:
     """Before a run's callbacks: whether Back or Forward asked for it on this page (`script`)."""
-    state = this_visit()
+    state = this_session()
     state.by_address, state.goes_back = by_address, by_address and script == state.script
     state.script = script
 
 
 def _go_back_first() -> None:
     """In a callback: what was pressed after Back is added to what the address says now."""
-    state, link = this_visit(), st.query_params.to_dict() or FIRST_VISIT
+    state, link = this_session(), st.query_params.to_dict() or FIRST_VISIT
     if state.goes_back and state.written not in (None, (state.page, link)):
         _take(link, link)
         state.written = (state.page, link)
@@ -103,18 +103,18 @@ def _go_back_first() -> None:
 
 def is_left(page: str) -> bool:
     """At the top of a page: whether the visitor comes from another."""
-    return (this_visit().written or (page,))[0] != page
+    return (this_session().written or (page,))[0] != page
 
 
 def is_late() -> bool:
     """Whether what the browser says is older than what was written into the address last."""
-    written = this_visit().written
+    written = this_session().written
     return bool(written) and (st.query_params.to_dict() or FIRST_VISIT) != written[1]
 
 
 def _take(link: Texts, known: Collection[str]) -> None:
     """Choose what a link says, as far as any page has a control for it."""
-    state = this_visit()
+    state = this_session()
     unknown = [name for name in link if name not in known]
     texts = {name: text for name, text in link.items() if name in known}
     state.written = None  # the browser is there already
@@ -143,7 +143,7 @@ def _quoted(text: str, most: int = MOST_QUOTED) -> str:
 
 def save() -> None:
     """Write what was chosen into the address; not on a first visit, for the Back button."""
-    state = this_visit()
+    state = this_session()
     query, page = chosen(), state.page
     # What the browser says may be of a moment ago: what was written last is on its way there.
     on_page, on_its_way = state.written or (page, query)
@@ -172,13 +172,13 @@ in_picture = value.displayed("a picture")
 @source(own=True)
 def draft(name: str) -> tuple[str | None, str | None]:
     """What was typed and cannot be used, and why."""
-    return this_visit().drafts.get(name), this_visit().problems.get(name)
+    return this_session().drafts.get(name), this_session().problems.get(name)
 
 
 @source(own=True)
 def notices(_: str) -> tuple[str, ...]:
     """What was not applied, in words."""
-    return tuple(this_visit().notices)
+    return tuple(this_session().notices)
 
 
 @source(own=True)
@@ -200,7 +200,7 @@ def values() -> Values:
 
 def chosen() -> Texts:
     """What was chosen and fits here, as a link says it: of the rest, a link would be told."""
-    state = this_visit()
+    state = this_session()
     return {name: text for name, text in state.chosen.items() if name not in state.unfit}
 
 
@@ -211,7 +211,7 @@ def shared() -> Texts:
 
 def pin_text() -> str:
     """What is on the screen, as a pin keeps it: what makes numbers, and not what stands around."""
-    around = {each.name for each in this_visit().controls if each.stays or each.of_page}
+    around = {each.name for each in this_session().controls if each.stays or each.of_page}
     return urlencode({name: text for name, text in chosen().items() if name not in around})
 
 
@@ -222,7 +222,7 @@ def names_in(name: str) -> list[str]:
 
 def leave_out(name: str, unknown: Collection[str]) -> None:
     """Take names out of `hide` or `lock` that no page has, and say so."""
-    state = this_visit()
+    state = this_session()
     state.chosen[name] = ",".join(each for each in names_in(name) if each not in unknown)
     told = ", ".join(f"“{_quoted(each, 20)}”" for each in sorted(unknown)[:MAX_UNKNOWN])
     what = f"The link’s {name} must have names of controls, and {told} is none. It was left out."
@@ -241,14 +241,14 @@ def fixed(_: str) -> frozenset[str]:
 
 def with_example(name: str, controls: Sequence[Control]) -> Texts:
     """All that is chosen with another example: its own, and what stays or is fixed."""
-    now = {n: text for n, text in this_visit().fixed.items() if n in fixed()}
+    now = {n: text for n, text in this_session().fixed.items() if n in fixed()}
     return after_example({**now, **chosen()}, name, controls, fixed())
 
 
 def try_to_choose(texts: Texts) -> str | None:
     """In an event: choose texts as a link does. Returns what stops them."""
     check_event("`try_to_choose`")
-    state = this_visit()
+    state = this_session()
     state.drafts = {n: text for n, text in state.drafts.items() if n not in texts}
     return _try(texts)
 
@@ -256,25 +256,25 @@ def try_to_choose(texts: Texts) -> str | None:
 def change(**chosen: Any) -> bool:
     """In an event: change values, or refuse with a notice. Whether done."""
     check_event("`change`")
-    fields = {each.name: each.field for each in this_visit().controls}
+    fields = {each.name: each.field for each in this_session().controls}
     if not fields.keys() >= chosen.keys():
         return False  # what was pressed stood on a page that is left
     problem = try_to_choose({name: fields[name].write(value) for name, value in chosen.items()})
     if problem:
-        this_visit().notices = [f"Not applied: {problem}"]
+        this_session().notices = [f"Not applied: {problem}"]
     return problem is None
 
 
 def say(notice: str) -> None:
     """Something that was not applied, in words. It may quote the person."""
-    this_visit().was_touched = True
-    this_visit().notices += [notice]
+    this_session().was_touched = True
+    this_session().notices += [notice]
 
 
 def forget(*names: str) -> None:
     """From a callback: back to their starts."""
     _go_back_first()
-    state = this_visit()
+    state = this_session()
     state.was_touched = True
     for name in names:
         state.chosen.pop(name, None)
@@ -291,7 +291,7 @@ def used(name: str, raw: object) -> bool:
     other where neither fits what was there.
     """
     check_event("`used`")
-    state = this_visit()
+    state = this_session()
     control = _control(name)
     if control is None or name in names_in("lock"):
         return False
@@ -316,7 +316,7 @@ def used(name: str, raw: object) -> bool:
 
 
 def _control(name: str) -> Control | None:
-    return next((each for each in this_visit().controls if each.name == name), None)
+    return next((each for each in this_session().controls if each.name == name), None)
 
 
 def _as_text(control: Control, raw: object) -> str | None:
@@ -333,18 +333,18 @@ def _as_text(control: Control, raw: object) -> str | None:
 
 def _understand_anew() -> None:
     """After what was chosen has changed: the values that it stands for now."""
-    _understand_as(understood(this_visit().chosen, this_visit().controls))
+    _understand_as(understood(this_session().chosen, this_session().controls))
 
 
 def _understand_as(known: Understood) -> None:
-    state, (values, wrong) = this_visit(), known
+    state, (values, wrong) = this_session(), known
     state.values, state.unfit = values.read_by(_note), {*wrong}
 
 
 def _try(texts: Texts) -> str | None:
     """Choose these texts if they can be used beside all else; returns what stops them, in words."""
     _go_back_first()
-    state = this_visit()
+    state = this_session()
     controls, before = state.controls, state.values
     if "example" in texts:
         texts_now = with_example(texts["example"], controls)
@@ -386,7 +386,7 @@ def _try(texts: Texts) -> str | None:
 @source()
 def fitted_because(name: str) -> str:
     """Why a value is not the one that was asked for, in a sentence; "" where it is."""
-    state = this_visit()
+    state = this_session()
     if name not in state.asked:
         return ""
     return fitted({**state.chosen, name: state.asked[name]}, state.controls).get(name, ("", ""))[1]
@@ -394,7 +394,7 @@ def fitted_because(name: str) -> str:
 
 def offered(control: Control, choices: Mapping[Any, str]) -> Mapping[Any, str]:
     """The choices that would take nothing along that a teacher's link fixes."""
-    state = this_visit()
+    state = this_session()
     controls, before = state.controls, state.values
     along = {each.name for each in controls if each.fits} & fixed() - {control.name}
     if not along:
@@ -416,7 +416,7 @@ def problem(name: str) -> str | None:
 
 def settle_cell() -> None:
     """At the end of a page: a cell that no picture has is said; one undrawn finds its card."""
-    here, met = values(), this_visit().cells
+    here, met = values(), this_session().cells
     if not here.cell or any(opens for _, _, opens in met):
         return
     having = [card for card, has, _ in met if has]
@@ -433,9 +433,9 @@ def settle_cell() -> None:
 
 def link_query(where: str) -> Texts:
     """Parameters for the links to other pages that stand somewhere: all that they can use."""
-    of_page = {each.name for each in this_visit().controls if each.of_page}
+    of_page = {each.name for each in this_session().controls if each.of_page}
     carried = {name: text for name, text in chosen().items() if name not in of_page}
-    linked = this_visit().linked
+    linked = this_session().linked
     if linked.get(where, carried) != carried:  # a click may be on its way to the one before
         linked[f"{where}, before"] = linked[where]
     linked[where] = carried
@@ -444,7 +444,7 @@ def link_query(where: str) -> Texts:
 
 def is_changed() -> bool:
     """Whether going back to the example would change anything that this page has a control for."""
-    controls = this_visit().controls
+    controls = this_session().controls
     back = after_example(chosen(), chosen()["example"], controls, fixed())
     return any(back.get(each.name) != chosen().get(each.name) for each in controls)
 
@@ -452,5 +452,5 @@ def is_changed() -> bool:
 def reset() -> None:
     """In an event: back to the example’s own values, but for what a teacher’s link fixes."""
     check_event("`reset`")
-    this_visit().drafts = {}
+    this_session().drafts = {}
     _try({"example": chosen()["example"]})

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..reactive.session import Session, this_session, use_session
+from ..reactive.session import Session, use_session
+from ..reactive.session import this_session as _this_session
 from ..reactive.source import source
 from .control import Control, Values
 
@@ -13,7 +14,7 @@ Texts = dict[str, str]
 
 
 @dataclass
-class VisitState(Session):
+class LessonSession(Session):
     """What a visitor has chosen, was told, and has met; rooms above keep their `own` in it."""
 
     # The page that is open.
@@ -103,17 +104,17 @@ class VisitState(Session):
         return any(opens and other != card for other, _, opens in self.cells)
 
 
-use_session(VisitState)
+use_session(LessonSession)
 
 
-def this_visit() -> VisitState:
+def this_session() -> LessonSession:
     """That of the visitor whose page this run draws. Raises Misdeclared while something is made for
     everybody: that reads sources.
     """
-    return this_session()
+    return _this_session()
 
 
 @source()
 def misread(_: str) -> int:
     """How many tables the browser has drawn with letters of another size than the page's."""
-    return this_visit().misread
+    return this_session().misread

@@ -15,8 +15,8 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
 from attention_ui.frame import long_run
 from attention_ui.frame.long_run import Run
 from attention_ui.reactive import visibility
-from attention_ui.streamlit_workarounds import turns as room
-from attention_ui.streamlit_workarounds.turns import PIECE, Turns
+from attention_ui.streamlit_workarounds import run_queue as room
+from attention_ui.streamlit_workarounds.run_queue import PIECE, Turns
 from serving import HANG
 
 RERUN, STOP = ScriptRequestType.RERUN, ScriptRequestType.STOP
