@@ -9,7 +9,9 @@ from pathlib import Path
 import streamlit as st
 
 from ..controls import guard, parts, visit
-from ..streamlit_workarounds import few_wakes, withheld
+from ..streamlit_workarounds import withheld
+from ..streamlit_workarounds.few_wakes import send_together
+from ..streamlit_workarounds.kept_messages import keep_what_was_drawn
 from ..streamlit_workarounds.late_messages import take_nothing_back
 from ..streamlit_workarounds.left_pages import run_only_parts_that_are_there
 from ..streamlit_workarounds.turns import run_in_turns
@@ -17,16 +19,13 @@ from ..streamlit_workarounds.whole_callbacks import let_callbacks_end
 from .contents import Lesson, lesson
 from .of_the_system import give_large_blocks_back, raise_open_files, search_seldom
 
-few_wakes.keep_what_was_drawn()
+keep_what_was_drawn()
 guard.withhold_also(withheld.withhold, withheld.give_back)
 run_only_parts_that_are_there()
 let_callbacks_end()
 take_nothing_back(visit.is_late, visit.begins)
 run_in_turns()
-few_wakes.send_together()
-few_wakes.look_up_the_theme_once()
-few_wakes.write_once()
-few_wakes.present_once()
+send_together()
 SPREAD = {"horizontal": True, "horizontal_alignment": "distribute", "vertical_alignment": "center"}
 """How what stands at both ends of a line is laid out."""
 LINE = 760
