@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.mechanism.today import PREFIX, ROTARY_BASE
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.controls import parts, visit
+from attention_ui.controls import session
 from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
 from attention_ui.controls.widget import put_in, sent
 from attention_ui.lessons.attention_today import (
@@ -18,6 +18,7 @@ from attention_ui.lessons.attention_today import (
     words,
 )
 from attention_ui.picture.matrix import Matrix
+from attention_ui.reactive.fragments import event
 
 page = Page("attention_today", f"{PREFIX}context_vectors")
 
@@ -26,16 +27,17 @@ def set_as_in():
     """From the buttons: set the switches as a model has them, but for those a link has fixed."""
     if sent("as_in") not in lesson.MODELS:
         return
-    before = visit.values()
+    before = session.values()
     chosen = lesson.switches_of(sent("as_in"), before) | {"compared": sent("as_in")}
-    visit.change(**{name: value for name, value in chosen.items() if name not in visit.fixed()})
-    if before.changed(visit.values()):
-        parts.run_what_reads()
+    with event():
+        session.change(
+            **{name: value for name, value in chosen.items() if name not in session.fixed()}
+        )
 
 
 def as_in():
     """A list of models that people know; the one whose switches these are is chosen."""
-    put_in("as_in", lesson.model_that_is_on(visit.values()))
+    put_in("as_in", lesson.model_that_is_on(session.values()))
     st.selectbox(
         "Set them as in (scaled down)",
         [*lesson.MODELS],

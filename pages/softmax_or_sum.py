@@ -8,7 +8,7 @@ from attention_core.mechanism.softmax import exp_limits, normalise_row, store_ro
 from attention_core.rounding import to_within
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.controls import visit
+from attention_ui.controls import session
 from attention_ui.lessons.softmax_or_sum import lesson, words
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.layout import equation as uncovered
@@ -73,7 +73,7 @@ def take_over(v, trace):
             type="tertiary",
             icon=":material/edit:",
             help="Begins with these scores: type others in their place.",
-            disabled=bool(visit.fixed() & {*typed}),
+            disabled=bool(session.fixed() & {*typed}),
             on_click=ui.set_values,
             args=(typed,),
             key="take_over",

@@ -10,7 +10,7 @@ from attention_core.small_models.grammar import WORDS
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.cards.why_there import NUMBERS_WORDS, in_numbers, in_small
-from attention_ui.controls import visit
+from attention_ui.controls import session
 from attention_ui.controls.widget import say_problem
 from attention_ui.lessons.tiny_language import charts, lesson, training, words
 from attention_ui.picture.learning import learning
@@ -40,8 +40,8 @@ def tries(*labels):
                 key=f"ready_{label}_of_{len(labels)}",
                 type="tertiary",
                 on_click=ui.set_values,
-                args=({n: value for n, value in chosen.items() if n not in visit.fixed()},),
-                disabled="beginning" in visit.fixed(),
+                args=({n: value for n, value in chosen.items() if n not in session.fixed()},),
+                disabled="beginning" in session.fixed(),
             )
 
 

@@ -7,15 +7,17 @@ from functools import cache
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from attention_ui.cards.noted_trace import plain
 from attention_ui.cards.page import Made, Page, only_declared
 from attention_ui.cards.seen import in_card
-from attention_ui.controls import parts, visit
+from attention_ui.cards.tracked_trace import plain
+from attention_ui.controls import session
 from attention_ui.controls.control import Control, Values
-from attention_ui.controls.guard import VISIT
-from attention_ui.controls.parts import Reads
-from attention_ui.controls.visit_state import _OF_RUN, VisitState
-from attention_ui.frame.rooms import controls_of, known_among
+from attention_ui.controls.lesson_session import LessonSession
+from attention_ui.frame.lesson_modules import controls_of, known_among
+from attention_ui.reactive import fragments
+from attention_ui.reactive.isolation import SESSION
+from attention_ui.reactive.session import _OF_RUN
+from attention_ui.reactive.source import Dependencies, tracking
 from conftest import ROOT
 
 
@@ -56,18 +58,19 @@ def page_of(lesson: str) -> Page:
 
 
 class Visitor:
-    """Somebody with an address. `reruns` are what was asked of Streamlit: parts, or None for all of
-    the page."""
+    """Somebody with an address. `reruns` are what was asked of Streamlit: fragments, or None for
+    all of the page.
+    """
 
     def __init__(self, lesson: str = "", /, **link: str) -> None:
         self.address = Address(link)
-        self.state = VisitState()
+        self.state = LessonSession()
         self.reruns: list[list[str] | None] = []
         if lesson:
             self.opens(lesson)
 
     @contextmanager
-    def here(self) -> Iterator[VisitState]:
+    def here(self) -> Iterator[LessonSession]:
         """Within, what asks for the visit gets this one."""
         headers = {"User-Agent": "nobody"}
         around = SimpleNamespace(
@@ -76,13 +79,19 @@ class Visitor:
             rerun=lambda of=None, **_: self.reruns.append(of),
         )
         # As at the begin of a run of this one; what is asked for first sets the other.
-        tokens = [(each, each.set(of)) for each, of in ((_OF_RUN, self.state), (VISIT, None))]
+        tokens = [(each, each.set(of)) for each, of in ((_OF_RUN, self.state), (SESSION, None))]
         try:
-            with patch.object(visit, "st", around), patch.object(parts, "st", around):
+            with patch.object(session, "st", around), patch.object(fragments, "st", around):
                 yield self.state
         finally:
             for each, token in tokens:
                 each.reset(token)
+
+    @contextmanager
+    def acts(self) -> Iterator[LessonSession]:
+        """The same in an event, as what a callback does."""
+        with self.here() as state, fragments.event():
+            yield state
 
     def opens(self, lesson: str, link: dict[str, str] | None = None) -> "Visitor":
         """Go to a lesson, by a link where one is given, as `frame.page.open_page` does."""
@@ -91,12 +100,12 @@ class Visitor:
         controls = controls_of(lesson)
         with self.here() as state:
             ours = {each.name for each in controls}
-            visit.arrive(lesson, controls, known_among({*self.address} - ours))
+            session.arrive(lesson, controls, known_among({*self.address} - ours))
             state.declared = page_of(lesson)
-            parts.end_page()
+            fragments.end_page()
         return self
 
-    def makes(self, *names: str) -> dict[str, tuple[Made, Reads]]:
+    def makes(self, *names: str) -> dict[str, tuple[Made, Dependencies]]:
         """What the cards of the page come to now, all or those named, each with what it has read.
         Work that all waits for is done first.
         """
@@ -108,7 +117,7 @@ class Visitor:
                 run = card.run()
                 if run is not None and card.opens:
                     run.advance()
-                with parts.reading() as reads, in_card(card.name, lambda: plain(page.trace())):
+                with tracking() as reads, in_card(card.name, lambda: plain(page.trace())):
                     gate_is_open = card.gate is None or page.given(card.gate.opens)
                     is_there = gate_is_open and (card.when is None or page.given(card.when))
                     made[card.name] = (card._make() if is_there else None), reads

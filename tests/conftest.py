@@ -12,8 +12,9 @@ import pytest
 import torch
 from streamlit.components.v2 import manifest_scanner
 
-from attention_ui.controls import parts
 from attention_ui.picture.table import table
+from attention_ui.reactive import fragments
+from attention_ui.reactive.source import untracked
 from browser_tools import WATCH_RUNS
 from sampling import is_long
 from serving import CHROMIUM, HANG, ROOT, AppServer, launch_chromium, start_server
@@ -101,7 +102,7 @@ def pytest_collection_modifyitems(items, config):
 @pytest.fixture(autouse=True)
 def whole_runs(monkeypatch):
     """AppTest shows what the last run has drawn, and no more: there, a control runs all of it."""
-    monkeypatch.setattr(parts, "run_what_reads", lambda **_: None)
+    monkeypatch.setattr(fragments, "rerun_stale", lambda *_, **__: None)
 
 
 NO_HAND = """covers first_visit glossary real_model_files lights_go_out take_away closing questions
@@ -113,7 +114,7 @@ hand_out tasks notebooks_numbers named_features"""
 def no_hand_is_near(monkeypatch, request):
     """AppTest is no browser, and so is sent all positions: 40 % of a page's first visit."""
     if request.path.stem.removeprefix("test_") in NO_HAND.split():
-        monkeypatch.setitem(parts._WORTH, "hand", lambda _: False)
+        monkeypatch.setattr(fragments.is_hovered, "current", lambda _: False)
 
 
 # --- servers -----------------------------------------------------------------------------------
@@ -275,22 +276,22 @@ def pytest_runtest_makereport(item, call):
 @pytest.fixture(autouse=True)
 def kept_is_fresh(monkeypatch):
     """A card that was kept is the one that would be made now, its words and its pictures."""
-    kept = sys.modules.get("attention_ui.cards.kept")
+    kept = sys.modules.get("attention_ui.reactive.cache")
     if kept is None:
         return
-    get = kept.Kept.get
+    get = kept.Cache.get
 
     def checked(self, what, make, size):
         new = []
         found = get(self, what, lambda: new.append(made := make()) or made, size)
         if what[0] == "card" and found is not None and not new:
-            with parts.unnoted():
+            with untracked():
                 assert _told(found) == _told(make()), (
-                    f"kept for {what[:3]}, but another now: what it read was not noted (parts.read)"
+                    f"kept for {what[:3]}, but another now: what it read is no source"
                 )
         return found
 
-    monkeypatch.setattr(kept.Kept, "get", checked)
+    monkeypatch.setattr(kept.Cache, "get", checked)
 
 
 def _told(made):

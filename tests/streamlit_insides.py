@@ -74,11 +74,11 @@ def main(pages, names):
     for name in names:
         GONE[name]()
     sys.path.insert(0, str(ROOT))
-    from attention_ui.controls import parts
+    from attention_ui.reactive import fragments
     from visiting import visit
 
     # AppTest shows what the last run has drawn, and no more.
-    parts.run_what_reads = lambda **_: None
+    fragments.rerun_stale = lambda *_, **__: None
     for page in pages:
         at = visit(page)
         before = look(at)

@@ -14,13 +14,14 @@ from attention_core.operations import Given, MatMul, ScaleBy, Softmax
 from attention_core.trace import Trace
 from attention_ui.cards import page as declared
 from attention_ui.cards import show
+from attention_ui.cards.cached import MOST_BYTES
 from attention_ui.cards.covers import SHAPE, giving_away, read_by
-from attention_ui.cards.kept import MOST_BYTES, Kept
 from attention_ui.controls.shared import FIRST
 from attention_ui.frame.take_away import as_frame
 from attention_ui.lessons.how_a_matrix_learns import layer as learning
 from attention_ui.lessons.tiny_language import lesson as tiny
 from attention_ui.picture.matrix import is_unknown
+from attention_ui.reactive.cache import Cache
 from sampling import few
 from visiting import (
     PAGES,
@@ -77,7 +78,7 @@ def asked(page, link, change=None):
 
     with (
         patch.object(lesson, "trace_of", changed),
-        patch.object(declared, "kept", Kept(MOST_BYTES)),
+        patch.object(declared, "cache", Cache(MOST_BYTES)),
         patch.object(declared.Ask, "draw", asks),
         patch.object(show, "put_picture", noted),
     ):

@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention_core.trace import Trace
-from attention_ui.cards.noted_trace import NotedTrace
 from attention_ui.cards.page import Misdeclared
+from attention_ui.cards.tracked_trace import TrackedTrace
 from serving import HANG
 from visiting import A_PAGE, ROOT
 
@@ -25,10 +25,30 @@ WRONG = {
     "a drawing": (BODY, f'{BODY}\n    st.markdown("drawn")', "a call of Streamlit’s"),
     "cookies": (BODY, f"{BODY}\n    assert not st.context.cookies", "a call of Streamlit’s"),
     "the theme": (BODY, f"{BODY}\n    assert not st.context.theme.type", "a call of Streamlit’s"),
-    "the visit": (BODY, f"{BODY}\n    assert visit.chosen()", "by `chosen` at simplified_a"),
+    "the visit": (BODY, f"{BODY}\n    assert session.chosen()", "by `chosen` at simplified_a"),
     "a trace's notes": (BODY, f"{BODY}\n    assert trace.plain", "without a note"),
     "an answer's card": ("    words.made_of,", '    lambda: Answer("Why?", "So.", "why"),',
         "'why'"),
+    "an answer's step": ("    words.made_of,",
+        '    lambda: Answer("Why?", "So.", "weights", ("wieghts",)),', "Is 'weights' meant"),
+    "a step to be asked again with": ('again=["scores"]', 'again=["scroes"]', "asked again with"),
+    "words without a place": (BODY, f'{BODY}\n    yield "So it is."', "nothing that can be drawn"),
+    "a picture that there is not": (BODY,
+        f'{BODY}\n    yield ui.in_picture(shared.FACTOR, "none")', "but draws"),
+    "a button's control": (BODY,
+        f'{BODY}\n    yield ui.set_to("Set", "set", fctr=2)', "sets 'fctr'"),
+    "a link's control": (BODY,
+        f'{BODY}\n    yield ui.link_to("causal_mask", "Go", fctr="2")', "has no control"),
+    "a link's lesson": (BODY, f'{BODY}\n    yield ui.link_to("casual_mask", "Go")', ""),
+    "a row twice": ("page.show()", 'page.deeper("a")\npage.deeper("b")\npage.show()', "two rows"),
+    "what a control undoes": ("page.show()",
+        'page.controls = [*page.controls, Control("one", shared.FACTOR.field, undoes=("factr",))]'
+        "\npage.show()", "undoes 'factr'"),
+    "what a control changes": ("page.show()",
+        'page.controls = [*page.controls, Control("one", shared.FACTOR.field, changes="weigts")]'
+        "\npage.show()", "changes the step 'weigts'"),
+    "a control twice": ("page.show()",
+        "page.controls = [*page.controls, shared.FACTOR]\npage.show()", "two controls"),
 }  # fmt: skip
 
 
@@ -40,8 +60,11 @@ def test_a_name_that_nothing_has_is_refused_in_words(what, tmp_path, monkeypatch
     page = tmp_path / A_PAGE
     source = page.read_text(encoding="utf-8")
     assert source.count(old) == 1
-    answer = "from attention_ui.frame.ends import Answer\n"
-    answer += "import streamlit as st\nfrom attention_ui.controls import visit\n"
+    answer = """from attention_ui.controls import session
+from attention_ui.controls.control import Control
+from attention_ui.frame.ends import Answer
+import streamlit as st
+"""
     page.write_text(answer + source.replace(old, new), encoding="utf-8")
     said: list[str] = []
     monkeypatch.setattr(Misdeclared, "__init__", lambda _, words: said.append(words))
@@ -57,11 +80,11 @@ def test_whatever_a_card_asks_of_a_trace_is_noted():
     adds, by_labels = {"step", "again", "of", "label", "label_by_head", "has_gradient"}, {"name_of"}
     asked = {name for name in vars(Trace) if not name.startswith("_")} - adds - by_labels
     asked |= {"__getitem__", "__contains__", "__iter__", "__len__"}
-    assert asked <= vars(NotedTrace).keys(), "give NotedTrace a method that notes it"
-    made = {name: vars(NotedTrace)[name] for name in asked}
+    assert asked <= vars(TrackedTrace).keys(), "give TrackedTrace a method that notes it"
+    made = {name: vars(TrackedTrace)[name] for name in asked}
     said = {name: inspect.getsource(getattr(each, "fget", each)) for name, each in made.items()}
     silent = [name for name, code in said.items() if "self._note" not in code]
-    assert silent == [], "call `_note` in these methods of NotedTrace"
+    assert silent == [], "call `_note` in these methods of TrackedTrace"
 
 
 def test_a_card_asks_only_of_steps_that_other_code_names_too():
@@ -80,3 +103,10 @@ def test_a_card_asks_only_of_steps_that_other_code_names_too():
     assert {"weights", "split_queries", "query_weights"} <= asked.keys()
     wrong = {name: at for name, at in asked.items() if known[name] <= len(at)}
     assert wrong == {}, "no code names these steps but who asks whether they are covered"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("pages/*.py")), ids=lambda path: path.stem)
+def test_a_page_is_shown_at_its_end(path):
+    """Else it declares all it has, and is empty."""
+    *_, last = ast.parse(path.read_text(encoding="utf-8")).body
+    assert ast.unparse(last) == "page.show()", "let its last line be page.show()"

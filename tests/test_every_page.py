@@ -5,7 +5,7 @@ from unittest.mock import patch
 import pytest
 
 from attention_ui.cards import show
-from attention_ui.controls import parts
+from attention_ui.reactive.fragments import current_fragment
 from chosen import chosen
 from hostile import MARK
 from sampling import marked
@@ -46,7 +46,7 @@ def test_a_link_to_a_picture_in_a_row_opens_the_row(lesson):
     drawn, put = set(), show.put_picture
 
     def noted(one):
-        drawn.add((parts.now_in(), one.name))
+        drawn.add((current_fragment(), one.name))
         put(one)
 
     with patch.object(show, "put_picture", noted):

@@ -19,12 +19,12 @@ from attention_core.real_model.run import Cache
 from attention_core.real_model.written import Reading
 from attention_ui.cards import elements
 from attention_ui.cards import page as declared
-from attention_ui.cards.kept import Kept
 from attention_ui.frame import lights as frame_lights
 from attention_ui.lessons.divide_by_sqrt_d import looks
 from attention_ui.lessons.heads_learning.lesson import whole
 from attention_ui.lessons.real_model import running
 from attention_ui.lessons.tiny_language.lesson import told
+from attention_ui.reactive.cache import Cache as UiCache
 from conftest import ROOT
 from sampling import few
 from visiting import A_PAGE, PAGES, ROWS, _opened
@@ -71,7 +71,7 @@ def lights(page, link, *patches):
         return ours(good, words)
 
     with ExitStack() as stack:
-        stack.enter_context(patch.object(declared, "kept", Kept(1 << 26)))
+        stack.enter_context(patch.object(declared, "cache", UiCache(1 << 26)))
         stack.enter_context(patch.object(running, "_kept", OrderedDict()))
         for name, module in [*sys.modules.items()]:
             ours = vars(module).get("light") if name.startswith("attention_ui.") else None

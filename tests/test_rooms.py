@@ -219,23 +219,22 @@ def test_the_home_page_is_on_the_screen_before_torch():
 
 # --- one owner for each decision ------------------------------------------------------------------
 OWNERS = {
-    "session_state": "controls/visit_state controls/widget",  # what lasts for a visit
-    "is_stale": "controls/parts",  # what runs
-    "waiting": "controls/parts frame/near",  # what waits, and who tells the browser
-    "fragment": "controls/parts frame/glossary frame/tasks",  # the two read nothing
-    "Kept": "cards/kept",  # what is kept for everybody
+    "session_state": "controls/widget reactive/session reactive/visibility",  # what lasts
+    "is_stale": "reactive/fragments",  # what runs
+    "waiting": "reactive/fragments reactive/visibility",  # what waits, and who tells the browser
+    "rerun_stale": "reactive/fragments",  # when: at the end of an event, and nowhere else
+    "Cache": "cards/cached reactive/cache",  # what is kept for everybody
     "is_asked": "cards/page cards/question",  # what is covered
-    # What looks at a source and notes nothing: what a card shows of it would stay as it was.
-    "unread": "cards/changing cards/show controls/control controls/visit controls/widget "
+    # What looks at a source and tracks nothing: what a card shows of it would stay as it was.
+    "unread": "cards/changing cards/show controls/control controls/session "
     "lessons/real_model/write_on",
-    "worth": "cards/changing cards/show controls/parts",
-    "worths_now": "cards/kept controls/parts",
+    "currents": "reactive/cache reactive/source",
     # What goes through the gate that is closed while something is made for everybody.
-    "the_visit": "cards/page cards/reached controls/parts controls/visit controls/visit_state "
-    "frame/long_run",
-    "gate_opened": "cards/reached controls/guard controls/parts controls/visit_state",
-    "noted_later": "cards/page cards/reached controls/parts",
-    "made_for_everybody": "cards/kept cards/page controls/guard",
+    "the_session": "cards/page controls/session frame/long_run reactive/code_check "
+    "reactive/session reactive/source",
+    "gate_opened": "reactive/code_check reactive/isolation reactive/session reactive/source",
+    "tracked_later": "cards/page reactive/code_check reactive/source",
+    "made_for_everybody": "cards/page reactive/cache reactive/isolation",
 }
 """What stands for a decision, and the modules that may use it: see “Who decides” in NOTES.md."""
 
@@ -259,17 +258,13 @@ def used_in(path):
     return used | {each.name for each in nodes if hasattr(each, "name")}
 
 
-def test_what_a_source_is_worth_one_module_says():
-    said = re.findall(
-        r'source\("([\w ]+)"(?:, own=True)?\)', "".join(path.read_text("utf-8") for path in UI)
-    )
-    assert "covers" in said
-    assert len(said) == len({*said})
-    for path in UI:
-        code = path.read_text("utf-8")
-        for name in re.findall(r'source\("[\w ]+"(?:, own=True)?\)\ndef (_\w+)', code):
-            told = f"{path.name} calls {name}, which notes nothing: call `parts.read` of its kind"
-            assert len(re.findall(rf"\b{name}\(", code)) == 1, told
+def test_the_engine_knows_nothing_of_attention():
+    """So that another app could take the folder."""
+    for path in ROOT.glob("attention_ui/reactive/*.py"):
+        assert "attention_core" not in packages(path), path.name
+        code = path.read_text(encoding="utf-8")
+        known = re.search(r"\b(attention|trace|weights|quer(y|ies)|tokens?)\b", code)
+        assert not known, path.name
 
 
 def test_a_control_has_one_name_in_the_address_and_in_python():

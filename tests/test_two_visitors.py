@@ -14,19 +14,21 @@ from google.protobuf.message import Message
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from attention_ui.cards.kept import MOST_BYTES, kept
+from attention_ui.cards.cached import MOST_BYTES, cache
 from attention_ui.cards.question import Guess, Guesses
-from attention_ui.controls.visit_state import VisitState
-from attention_ui.frame.coming_back import ComingBack
-from attention_ui.frame.rooms import controls_of
+from attention_ui.controls.lesson_session import LessonSession
+from attention_ui.frame.lesson_modules import controls_of
+from attention_ui.frame.spaced_repetition import ComingBack
 from sampling import marked
 from serving import HANG, ROOT
 from visiting import EVERYWHERE, _nodes
 
 DAY = 20_000
 """Since 1970: the day on which a lesson comes back."""
-BY_CHANCE = re.compile(rb"\$\$ID-[0-9a-f]+-|\d{18,20}")
-"""In what is sent: the name of an element, and the time that a view begins to count at."""
+BY_CHANCE = re.compile(rb"\$\$ID-[0-9a-f]+-|\d{18,20}|[0-9a-f]{32}")
+"""In what is sent: the name of an element, the time that a view begins to count at, and by which
+name a browser knows a visit.
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -41,16 +43,16 @@ class Answered(dict):
         return Guess(0)
 
 
-def as_told(state: VisitState) -> None:
+def as_told(state: LessonSession) -> None:
     """Who has answered all questions."""
     state.renew(Guesses(given=Answered()))
 
 
-def on_phone(state: VisitState) -> None:
+def on_phone(state: LessonSession) -> None:
     state.window = frozenset({"phone"})
 
 
-def who_comes_back(state: VisitState) -> None:
+def who_comes_back(state: LessonSession) -> None:
     """Of whom a browser says that a lesson was finished, and what day it is."""
     here = state.own(ComingBack)
     here.text, here.day = f'{{"simplified_attention": [0, {DAY}]}}', DAY
@@ -94,7 +96,7 @@ DIFFERS = {
 def sent_to(page: str, who: str) -> list[bytes]:
     """All that is sent to a visitor who opens a page."""
     differs = DIFFERS[who]
-    state = VisitState()
+    state = LessonSession()
     differs.get("state", lambda _: None)(state)
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG)
     at.session_state["visit"] = state
@@ -124,7 +126,7 @@ def told(proto: Message) -> bytes:
 
 def begin_anew() -> None:
     """As a server that nobody has asked anything: nothing is kept, here or by a lesson."""
-    kept.__init__(MOST_BYTES)
+    cache.__init__(MOST_BYTES)
     for name, module in [*sys.modules.items()]:
         if name.startswith("attention_ui.lessons."):
             for each in vars(module).values():

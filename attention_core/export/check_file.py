@@ -5,7 +5,7 @@ import inspect
 from importlib import import_module
 from pprint import pformat
 
-from ..asked import answers
+from ..validation import validated
 
 NAME = "check_my_attention.py"
 OPENING = '''\
@@ -37,7 +37,7 @@ PARTS = tuple(import_module(f"..lights.{name}", __package__) for name in NAMES)
 """The modules that the file is made of, each after those that it needs."""
 
 
-@answers
+@validated
 def check_file() -> str:
     """The file's text: a program that needs torch and the standard library alone."""
     imported: dict[str, set[str]] = {}

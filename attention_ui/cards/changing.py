@@ -14,13 +14,15 @@ from attention_core.expression import Cell, Picked
 from attention_core.operations import Edit
 from attention_core.trace import Step, Trace
 
-from ..controls import parts, visit
+from ..controls import session
 from ..controls.control import Control, Values
 from ..controls.fields import LARGEST_ENTRY, CellPlace, Decimal, Edits, Places, entry
-from ..controls.visit_state import this_visit
+from ..controls.lesson_session import this_session
 from ..controls.widget import put_in, sent
 from ..picture.changed import changed_cells
 from ..picture.layout import Layout
+from ..reactive.fragments import event, is_mounted
+from ..reactive.source import Read, source
 from ..streamlit_workarounds.room_of_control import put_empty_room
 from ..words import true_minus
 
@@ -41,24 +43,25 @@ class OfCell(Control):
     drawn: float = 0.0
     """The number before any change."""
 
-    @property
-    def source(self) -> tuple[str, str]:
-        return "number", self.name
-
     def setting(self, value: float) -> dict[str, Any]:
-        others = _others(visit.values().unread(self.edits), self.place)
+        others = _others(session.values().unread(self.edits), self.place)
         is_as_before = math.isclose(value, self.drawn, rel_tol=1e-6, abs_tol=1e-12)
         return {self.edits: (*others, *([] if is_as_before else [(*self.place, value)]))}
 
     def now(self) -> float:
         """The number as it is: what was typed, or the one before any change."""
-        changed = parts.read(*self.source)
+        changed = number(self.name)
         return self.drawn if changed is None else changed
 
     def among(self, values: Values, value: float) -> Values:
         """These values with another number here, of which only what was typed elsewhere is read."""
-        others = parts.read("other_numbers", self.name)
+        others = _other_numbers(self.name)
         return values.but(**{self.edits: (*others, (*self.place, value))})
+
+
+def read_by_picture(control: Control) -> Read:
+    """What a picture that carries a control reads of it."""
+    return (number if isinstance(control, OfCell) else session.in_picture), control.name
 
 
 def _others(edits: Sequence[tuple], place: tuple[int, int]) -> tuple:
@@ -67,17 +70,17 @@ def _others(edits: Sequence[tuple], place: tuple[int, int]) -> tuple:
 
 def _edits_and_place(name: str) -> tuple[tuple, tuple[int, int]]:
     edits, row, column = name.rsplit(".", 2)
-    return visit.values().unread(edits), (int(row), int(column))
+    return session.values().unread(edits), (int(row), int(column))
 
 
-@parts.source("number")
-def _number(cell: str) -> float | None:
+@source()
+def number(cell: str) -> float | None:
     """What a number was changed to: the browser that moved it shows it already."""
     edits, place = _edits_and_place(cell)
     return next((number for *at, number in edits if tuple(at) == place), None)
 
 
-@parts.source("other_numbers")
+@source()
 def _other_numbers(cell: str) -> tuple:
     return _others(*_edits_and_place(cell))
 
@@ -90,15 +93,15 @@ class Wrong:
     """By the name of the picture: of which number or matrix, the text, and why."""
 
 
-@parts.source("wrong", own=True)
+@source(own=True)
 def _wrong(picture: str) -> tuple[str, str, str] | None:
-    return this_visit().own(Wrong).typed.get(picture)
+    return this_session().own(Wrong).typed.get(picture)
 
 
 def changeable() -> dict[str, Control]:
     """The controls that change the cells of a step, by its name, that nobody has fixed."""
-    fixed = visit.fixed()
-    every = () if visit.values().unread("paper") else this_visit().controls
+    fixed = session.fixed()
+    every = () if session.values().unread("paper") else this_session().controls
     return {each.changes: each for each in every if each.changes and each.name not in fixed}
 
 
@@ -122,7 +125,7 @@ class Spot:
         name = ".".join([self.control.name, *map(str, self.index)])
         sizes = before.value.abs().nan_to_num(0.0, 0.0)
         least = self.control.look.get("reach", LEAST)
-        most = max(least, 1.5 * float(sizes.max()), abs(parts.worth(("number", name)) or 0.0))
+        most = max(least, 1.5 * float(sizes.max()), abs(number.now(name) or 0.0))
         power = 10.0 ** math.floor(math.log10(most))
         end = next(each * power for each in (1, 2, 4, 10) if each * power > most * 0.999999)
         return OfCell(
@@ -154,7 +157,7 @@ def spot_of(own: Trace, trace: Trace, cell: CellPlace) -> Spot | None:
 def _may_be_typed(control: Control) -> bool:
     """Whether the lesson has the very matrix that a control is of: then its first cell is there."""
     is_typed = isinstance(control.field, Edits) and control.check is not None
-    return not (is_typed and control.check(((0, 0, 0.0),), visit.values()))
+    return not (is_typed and control.check(((0, 0, 0.0),), session.values()))
 
 
 def first_of(layout: Layout) -> CellPlace | None:
@@ -176,7 +179,7 @@ def changed_in(layout: Layout, spot: Spot | None = None) -> list[str]:
     names = {name for step in drawn for name in (step.name, *step.earlier())}
     known = changeable()
     found = [control.name for step, control in known.items() if step in names]
-    also = [spot.control.name] if spot and visit.values().unread(spot.control.name) else []
+    also = [spot.control.name] if spot and session.values().unread(spot.control.name) else []
     return [*dict.fromkeys((*(found if drawn else ()), *also))]
 
 
@@ -196,7 +199,7 @@ def put_room(name: str, spot: Spot, is_carried: bool) -> None:
         _keep(key, one.now())
         place.slider(one.label, key=key, on_change=_used, args=(name, key, one.setting), **ends)
     key = f"number_{name}"
-    wrong = parts.read("wrong", name)
+    wrong = _wrong(name)
     typed = wrong[1] if wrong and wrong[0] == one.name else _plain(one.now())
     _keep(key, typed)
     exact = partial(_exact, one)
@@ -204,7 +207,7 @@ def put_room(name: str, spot: Spot, is_carried: bool) -> None:
         used: dict[str, Any] = {"on_change": _used, "args": (name, key, exact, one.name)}
         st.text_input("Or type it", key=key, width=100, **used)
         back = {"on_click": _set, "args": (name, one.setting(one.drawn))}
-        as_before = parts.read(*one.source) is None
+        as_before = number(one.name) is None
         label = f"Back to {true_minus(_plain(one.drawn))}"
         st.button(label, key=f"back_{name}", disabled=as_before, **back)
     if wrong and wrong[0] == one.name:
@@ -219,7 +222,7 @@ def put_whole(name: str, spot: Spot) -> None:
     fold = st.expander(f"All of `{matrix.name}`", key=f"whole_{name}", on_change="rerun")
     if not fold.open:
         return
-    wrong, key = parts.read("wrong", name), f"all_{name}"
+    wrong, key = _wrong(name), f"all_{name}"
     rows = "\n".join("  ".join(map(_plain, row)) for row in matrix.value.tolist())
     is_wrong = bool(wrong) and wrong[0] == matrix.name
     _keep(key, wrong[1] if is_wrong else rows)
@@ -257,7 +260,7 @@ def _keep(key: str, value: Any) -> None:
     there = sent(key)
     is_close = isinstance(value, float) and isinstance(there, float)
     is_same = math.isclose(there, value, rel_tol=1e-6) if is_close else there == value
-    if not parts.stood(key) or not is_same:
+    if not is_mounted(key) or not is_same:
         put_in(key, value)
 
 
@@ -308,20 +311,21 @@ def _used(name: str, key: str, change: Change, what: str = "") -> None:
 
 
 def _flip(name: str, spot: Spot) -> None:
-    flips = {*visit.values().unread(spot.control.name)} ^ {spot.index}
+    flips = {*session.values().unread(spot.control.name)} ^ {spot.index}
     _set(name, {spot.control.name: tuple(sorted(flips))})
 
 
 def _set(name: str, setting: Mapping[str, Any], typed: tuple[str, str] = ("", "")) -> None:
     """From a callback: change values, or say what stops them from being used."""
-    known = {each.name: each.field for each in this_visit().controls}
+    known = {each.name: each.field for each in this_session().controls}
     if not setting.keys() <= known.keys():
         return  # what was pressed stood on a page that is left
     texts = {each: known[each].write(value) for each, value in setting.items()}
-    problem = visit.try_to_choose(texts)
-    _refuse(name, (*typed, problem) if problem else None)
+    with event(hovered=name):
+        problem = session.try_to_choose(texts)
+        _refuse(name, (*typed, problem) if problem else None)
 
 
 def _refuse(name: str, wrong: tuple[str, str, str] | None) -> None:
-    this_visit().own(Wrong).typed[name] = wrong
-    parts.run_what_reads(at=name)
+    with event(hovered=name):
+        this_session().own(Wrong).typed[name] = wrong

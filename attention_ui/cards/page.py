@@ -1,7 +1,7 @@
 """A page, declared: its cards as functions of values, its questions, what goes deeper, its ends.
 
 What a card uses is noted while it is made, and from that alone follows when it runs, by what its
-output is kept and for whom (`controls/parts.py`, `kept.py`). So a card only says what it shows:
+output is kept and for whom (`attention_ui/reactive`). So a card only says what it shows:
 
     page = Page("cross_attention", output="context_vectors")
 
@@ -27,26 +27,31 @@ import streamlit as st
 from attention_core.published.marking import Mark
 from attention_core.trace import Trace
 
-from ..controls import parts, visit
+from ..controls import session
 from ..controls.control import Control, Placed, Values
-from ..controls.guard import Misdeclared, is_closed, made_for_everybody
-from ..controls.visit_state import the_visit, this_visit
+from ..controls.covered import covered_how
+from ..controls.lesson_session import this_session
 from ..frame import ends
 from ..frame.contents import lesson
 from ..frame.ends import row
 from ..frame.glossary import Term, terms_in
+from ..frame.lesson_modules import module_of
 from ..frame.long_run import Run, Work, go_on, go_on_with_page, put_run, put_run_of, run_so_far
-from ..frame.near import watcher
 from ..frame.page import open_lesson
 from ..frame.proof import marks_of, published_lessons
-from ..frame.rooms import module_of
 from ..picture.layout import Layout
+from ..reactive.code_check import check_code
+from ..reactive.fragments import end_page, fragment, page_fragments, window_is
+from ..reactive.function_identity import FunctionIdentity, function_identity
+from ..reactive.isolation import Misdeclared, is_closed, made_for_everybody
+from ..reactive.session import the_session
+from ..reactive.source import source, tracked_later, untracked
+from ..reactive.visibility import watch_visibility
+from ..words import is_slip
+from .cached import cache
 from .card import framed
 from .covers import NUMBERS, SHAPE, Cover, giving_away, joined
 from .elements import Element, Picture, Row, note, put
-from .identity import Identity, identity
-from .kept import kept
-from .noted_trace import NotedTrace, noted, plain
 from .pinned import since_the_pin
 from .question import (
     asks_first,
@@ -59,8 +64,8 @@ from .question import (
     went_on,
 )
 from .questions import Question
-from .reached import check_reached
-from .seen import EVERY, in_card
+from .seen import in_card
+from .tracked_trace import TrackedTrace, plain, tracked
 
 Body = Callable[..., Iterable[Element]]
 OfBoth = Callable[..., Any]
@@ -83,7 +88,7 @@ def only_declared() -> Iterator[None]:
 def given(
     made: Callable[..., Any],
     trace: Callable[[], Trace],
-    values: Callable[[], Values] = visit.values,
+    values: Callable[[], Values] = session.values,
 ) -> Any:
     """What a function of a page gives, which takes what it asks for by name: `v` or `values`, those
     of the controls, and `trace`, the page's. Raises Misdeclared for any other name.
@@ -117,9 +122,9 @@ class Ask:
     """The steps that have to be seen where it is asked away from its page; None where it is not."""
 
     @cached_property
-    def identity(self) -> Identity:
+    def identity(self) -> FunctionIdentity:
         """What tells it from one that is asked otherwise."""
-        return identity(*self.made_by, self.about, self.stays)
+        return function_identity(*self.made_by, self.about, self.stays, self.again)
 
     @property
     def made_by(self) -> tuple:
@@ -134,7 +139,7 @@ class Ask:
 
     def made(self) -> tuple[Question | None, int]:
         """The question, and a fingerprint of the numbers that it is about."""
-        return kept.get(
+        return cache.get(
             ("ask", self.page.name, self.name, self.identity), self._make, lambda _: 2_000
         )
 
@@ -153,6 +158,8 @@ class Ask:
                 "and its trace has no such step"
             )
         self._check_slips("is about", self.about, trace)
+        self._check_slips("lets stay", self.stays or (), trace)
+        self._check_slips("is asked again with", self.again or (), trace)
         return asked, fingerprint_of(known, asked.only_shapes)
 
     def _check_slips(self, does: str, names: Iterable[str], *traces: Trace) -> None:
@@ -170,7 +177,7 @@ class Ask:
 
     def hides(self) -> Mapping[str, Cover]:
         """What it covers while it is open, by the names of steps."""
-        return kept.get(
+        return cache.get(
             ("hides", self.page.name, self.name, self.identity),
             self._hides,
             lambda found: 1_000 * (1 + len(found)),
@@ -188,7 +195,7 @@ class Ask:
             cards = [each.name for each in self.page.every_card() if each.ask is self]
             return dict.fromkeys(self.about, Cover(SHAPE, card=cards[0] if cards else ""))
         trace = self._trace()
-        whole = trace.whole() if isinstance(trace, NotedTrace) else trace
+        whole = trace.whole() if isinstance(trace, TrackedTrace) else trace
         found = giving_away(whole, self.about, asked.at, self.stays)
         return {name: Cover.of(mask, asked.at) for name, mask in found.items()}
 
@@ -206,15 +213,15 @@ class Ask:
 
     def draw(self) -> None:
         if asks_first():
-            with parts.unnoted():  # it is drawn for what is asked, whatever that covers
+            with untracked():  # it is drawn for what is asked, whatever that covers
                 covered = frozenset(self.covered())
-            parts.read("asked", self.name)
+            _is_covering(self.name)
             put_question(self.name, self.key, *self.made(), covered)
 
     def waits(self) -> bool:
         """Whether it has to be answered; what it covers waits for its card, though folded."""
         covered = frozenset(self.covered())
-        this_visit().covering[self.name] = (this_visit().in_card, covered)
+        this_session().covering[self.name] = (this_session().in_card, covered)
         return bool(covered)
 
 
@@ -242,9 +249,9 @@ class Card:
     """The card before it that it waits for."""
 
     @cached_property
-    def identity(self) -> Identity:
+    def identity(self) -> FunctionIdentity:
         """What tells it from one that is made otherwise."""
-        return identity(*self.made_by)
+        return function_identity(*self.made_by)
 
     @property
     def made_by(self) -> tuple:
@@ -273,12 +280,12 @@ class Card:
             if self.opens is None:
                 raise
             failed = error  # what can be chosen here is drawn first: it may be the way out
-        made = kept.get(
+        made = cache.get(
             ("card", self.page.name, self.name, self.identity),
             self._make,
             lambda made: 4_000 + sum(getattr(each, "n_bytes", 0) for each in made.elements),
         )
-        this_visit().cards[self.name] = self.title
+        this_session().cards[self.name] = self.title
         above = self.page.explained_above(self)
         kept_open, folded = self._folds(made)
         controls = [each for each in made.controls if each in kept_open]
@@ -344,7 +351,7 @@ class Card:
 
     def _work(self) -> Work | None:
         with made_for_everybody(f"The work of the card {self.name!r} of {self.page.name}"):
-            return self.work(visit.values())
+            return self.work(session.values())
 
     def draw_work(self) -> None:
         """In place of a card that is not drawn: the work that others wait for."""
@@ -369,11 +376,17 @@ class Card:
                 self._check(each)
                 each.now()  # so that what it reads is noted
         drawn = {_name_of(one) for one in _all_in(elements)} - {""}
-        for one in _all_in([*placed, *elements]) if drawn else ():
-            if isinstance(one, Placed) and one.in_picture not in {*drawn, ""}:
+        for one in _all_in([*placed, *elements]):
+            if not hasattr(one, "draw") and not isinstance(one, Placed | Control):
+                raise Misdeclared(
+                    f"the card {self.name!r} of {self.page.name} yields {str(one)[:60]!r}, which "
+                    "is nothing that can be drawn: words are `ui.say(…)`, a picture is "
+                    "`picture(…)`"
+                )
+            if isinstance(one, Placed) and one.in_picture not in {*drawn, *self.pictures, ""}:
                 raise Misdeclared(
                     f"the card {self.name!r} of {self.page.name} has {one.control.name!r} in the "
-                    f"picture {one.in_picture!r}, but draws {', '.join(sorted(drawn))}"
+                    f"picture {one.in_picture!r}, but draws {', '.join(sorted(drawn)) or 'none'}"
                 )
         return Made(words, placed, elements)
 
@@ -383,7 +396,7 @@ class Card:
         return next(each.now() for each in map(self._named, body) if picture == _name_of(each))
 
     def _check(self, one: Picture) -> None:
-        if one.carries is not None and one.carries.name not in visit.values():
+        if one.carries is not None and one.carries.name not in session.values():
             raise Misdeclared(self.page.lacks(self.name, one.carries.name))
 
     def _named(self, each: Any) -> Any:
@@ -417,7 +430,7 @@ def _name_of(each: Any) -> str:
 
 
 def _is_on_phone() -> bool:
-    return bool(parts.read("window", "phone")) and not (visit.values().card or visit.values().paper)
+    return window_is("phone") and not (session.values().card or session.values().paper)
 
 
 def _is_picture(each: Any) -> bool:
@@ -466,14 +479,14 @@ class Fold:
 
     def draw(self) -> None:
         """The row, and what is in it where it is open."""
-        alone = visit.values().card
+        alone = session.values().card
         names = [name for each in self.cards for name in (each.name, *each.pictures)]
         if (alone and alone not in names) or (self._when and not self._page.given(self._when)):
             return
         with row(*self._row, *names) as is_open:
             if is_open:
                 for each in self.cards:
-                    parts.part(f"card_{each.name}", each.draw, waits=True)
+                    fragment(f"card_{each.name}", each.draw, waits=True)
 
 
 class Page:
@@ -581,24 +594,24 @@ class Page:
         """The same of what runs for one visitor alone, whenever it is drawn."""
         return given(made, self.trace)
 
-    def trace(self) -> NotedTrace:
+    def trace(self) -> TrackedTrace:
         """The page's trace, kept for everybody by what it read."""
-        with parts.noted_later():  # each step that is looked at is noted by itself
+        with tracked_later():  # each step that is looked at is noted by itself
             what = "trace", self.name, self.identity
-            return kept.get(what, self._make_trace, _size_of_trace)
+            return cache.get(what, self._make_trace, _size_of_trace)
 
     @cached_property
-    def identity(self) -> Identity:
+    def identity(self) -> FunctionIdentity:
         """What tells its traces and its answers from those of one that is written otherwise."""
-        return identity(*self.made_by)
+        return function_identity(*self.made_by)
 
     @property
     def made_by(self) -> tuple:
         return self.trace_of, self.others, *self.closing, *(each._when for each in self.folds)
 
-    def _make_trace(self) -> NotedTrace:
-        values = visit.values()
-        return noted(lambda: self.trace_of(values) if self.trace_of else Trace())
+    def _make_trace(self) -> TrackedTrace:
+        values = session.values()
+        return tracked(lambda: self.trace_of(values) if self.trace_of else Trace())
 
     def every_card(self) -> list[Card]:
         """All that it has, those behind rows last."""
@@ -606,7 +619,7 @@ class Page:
 
     def explained_above(self, card: Card) -> set[Term]:
         """The terms in words that always stand above a card, whatever was drawn first."""
-        if visit.values().card:
+        if session.values().card:
             return set()
         above = takewhile(lambda each: each is not card, self.cards)
         always = [each.words for each in above if isinstance(each.words, str) and not each.when]
@@ -638,16 +651,16 @@ class Page:
         """What questions cover now, by the names of steps; noted by nobody. Raises Misdeclared
         while something is made for everybody: that asks `is_covered`.
         """
-        known = parts.of_page().known
+        known = page_fragments().known
         if COVERED not in known:
-            with parts.unnoted():
+            with untracked():
                 known[COVERED] = joined([one.covered() for one in self.asks])
         return known[COVERED]
 
     def waits_for_guess(self) -> dict[str, list[Ask]]:
         """The questions that cover something and need not, by the parts that they stand in."""
         found: dict[str, list[Ask]] = {}
-        with parts.unnoted():
+        with untracked():
             for card in self.every_card():
                 if card.ask and card.ask.covered() and is_passable(card.ask.made()[0]):
                     found.setdefault(f"card_{card.name}", []).append(card.ask)
@@ -665,7 +678,7 @@ class Page:
             return
         known = {*self._static_covers}
         depends = [each for each in self.asks if each.covers is None or callable(each.covers)]
-        with parts.noted_later():
+        with tracked_later():
             known |= {name for each in depends for name in each.hides()}
             if step in known or (depends and any(step in plain(each) for each in self._traces())):
                 return
@@ -695,24 +708,24 @@ class Page:
             return
         self._check()
         values = open_lesson(self.name, self.controls, self.sidebar)
-        this_visit().declared = self
+        this_session().declared = self
         if self.has_pins and not values.card:
-            parts.part("pinned", lambda: since_the_pin(self.trace, self.trace_of, self.controls))
+            fragment("pinned", lambda: since_the_pin(self.trace, self.trace_of, self.controls))
         gate = self.gate
         for at, each in enumerate(self.cards):
             self._parts(self._rows(at))
             if values.card in ("", each.name, *each.pictures):
-                parts.part(f"card_{each.name}", each.draw, waits=each is not gate)
+                fragment(f"card_{each.name}", each.draw, waits=each is not gate)
             elif each is gate:
-                parts.part(f"card_{each.name}", each.draw_work)
+                fragment(f"card_{each.name}", each.draw_work)
         rest = self._rows(len(self.cards)) | self._rows(None)
         if self.closing and not values.card:
             rest["closing"] = self._answers
         self._parts(rest | {"ends": self._ends})
-        watcher()
+        watch_visibility()
         if gate:
-            parts.part("goes_on", gate.go_on_with_page)
-        parts.end_page()
+            fragment("goes_on", gate.go_on_with_page)
+        end_page()
 
     def _rows(self, place: int | None) -> dict[str, Callable[[], None]]:
         """What folds draw that stand behind so many cards."""
@@ -720,7 +733,7 @@ class Page:
 
     def _parts(self, drawn: Mapping[str, Callable[[], None]]) -> None:
         for name, draw in drawn.items():
-            parts.part(name, partial(self.behind, self.gate, name, draw), waits=True)
+            fragment(name, partial(self.behind, self.gate, name, draw), waits=True)
 
     def _check(self) -> None:
         if self.published and self.published not in (known := published_lessons()):
@@ -734,13 +747,30 @@ class Page:
             (f"The page {self.name}, in its trace or in what it answers,", self),
         ]
         for called, one in each_made:
-            check_reached(called, one.identity, one.made_by)
+            check_code(called, one.identity, one.made_by)
         ours = {each.name for each in self.controls}
         for each in self.every_card():
             for one in [] if callable(each.controls) else each.controls:
                 one = getattr(one, "control", one)
                 if isinstance(one, Control) and one.name not in ours:
                     raise Misdeclared(self.lacks(each.name, one.name))
+
+        self._check_names()
+
+    def _check_names(self) -> None:
+        """Raises Misdeclared for a name that is there twice, or that a slip has made."""
+        names = [each.name for each in self.controls]
+        for kind, found in {"controls": names, "rows": [each.key for each in self.folds]}.items():
+            if twice := sorted({each for each in found if found.count(each) > 1}):
+                raise Misdeclared(f"two {kind} of {self.name} are called {twice[0]!r}")
+        for each in self.controls:
+            for name in each.undoes:
+                meant = next((one for one in names if is_slip(name, one)), None)
+                if name not in names and meant:
+                    raise Misdeclared(
+                        f"the control {each.name!r} of {self.name} undoes {name!r}, which no "
+                        f"control is called. Is {meant!r} meant?"
+                    )
 
     def lacks(self, card: str, control: str) -> str:
         """In words, that a card has a control which is none of the lesson's."""
@@ -751,7 +781,7 @@ class Page:
         )
 
     def _answers(self) -> None:
-        found = kept.get(
+        found = cache.get(
             ("answers", self.name, self.identity),
             lambda: [*filter(None, map(self.given, self.closing))],
             lambda _: 4_000,
@@ -764,14 +794,21 @@ class Page:
                     f"{', '.join(titles)}"
                 )
         shown = {step for each in found for step in each.shows}
-        covered = {step: place_of(step) for step in shown if parts.read("covers", step)}
+        traces = {name for trace in self._traces() for name in plain(trace)} if shown else {}
+        for step in shown:
+            if step not in traces and (meant := [one for one in traces if is_slip(step, one)]):
+                raise Misdeclared(
+                    f"an answer of {self.name} shows {step!r}, which is no step of its trace. Is "
+                    f"{meant[0]!r} meant?"
+                )
+        covered = {step: place_of(step) for step in shown if covered_how(step)}
         places = {each.name: self.place(each) for each in self.every_card()}
         ends.put_answers(found, titles, covered, self.about_weights, places)
 
     def _ends(self) -> None:
         marks: list[Mark] = []
-        if self.published and not (visit.values().card or visit.values().paper):
-            marks = kept.get(
+        if self.published and not (session.values().card or session.values().paper):
+            marks = cache.get(
                 ("marks", self.name, self.identity),
                 self._make_marks,
                 lambda found: 2_000 * len(found),
@@ -782,6 +819,13 @@ class Page:
                 f"the output {self.output!r} of {self.name} is no step of its trace, which has "
                 f"{', '.join(trace)}"
             )
+        for each in self.controls:
+            meant = next((one for one in trace if is_slip(each.changes, one)), None)
+            if each.changes and each.changes not in trace and meant:
+                raise Misdeclared(
+                    f"the control {each.name!r} of {self.name} changes the step {each.changes!r}, "
+                    f"which its trace has not. Is {meant!r} meant?"
+                )
         ends.put_ends(trace, self.output, marks)
 
     def _make_marks(self) -> list[Mark]:
@@ -792,36 +836,17 @@ class Page:
 COVERED = "covered"
 
 
-@parts.source("covers")
-def _covers(step: str) -> Cover | tuple | None:
-    """How a question covers a step; of `EVERY` one all that is covered."""
-    page: Page | None = this_visit().declared
-    if step == EVERY:
-        return tuple(sorted(page.covers().items())) if page else ()
-    return page.covers().get(step) if page else None
-
-
-@parts.source("asked")
+@source()
 def _is_covering(ask: str) -> bool:
-    page: Page = this_visit().declared
-    with parts.unnoted():
+    page: Page = this_session().declared
+    with untracked():
         return any(one.name == ask and bool(one.covered()) for one in page.asks)
-
-
-@parts.source("first", own=True)
-def _is_first(ask: str) -> bool:
-    """Whether no question that stands above this one is still open."""
-    page: Page = this_visit().declared
-    met = this_visit().covering
-    with parts.unnoted():
-        above = takewhile(lambda one: one.name != ask, page.asks)
-        return not any(one.is_unanswered() for one in above if one.name in met)
 
 
 def is_covered(*steps: str) -> bool:
     """In a card: whether a question covers one of these steps now."""
-    covered = [parts.read("covers", each) for each in steps]
-    page: Page | None = the_visit().declared
+    covered = [covered_how(each) for each in steps]
+    page: Page | None = the_session().declared
     if page is not None:
         for step, how in zip(steps, covered, strict=True):
             if not how:
@@ -831,38 +856,23 @@ def is_covered(*steps: str) -> bool:
 
 def place_of(step: str) -> str:
     """The place of the card whose question covers a step; "" where it is no card's."""
-    return parts.read("asked at", step)
+    return _asked_at(step)
 
 
-@parts.source("asked at")
+@source()
 def _asked_at(step: str) -> str:
-    page: Page = this_visit().declared
-    with parts.unnoted():
+    page: Page = this_session().declared
+    with untracked():
         asking = [each for each in page.every_card() if each.ask and step in each.ask.covered()]
     return page.place(asking[0]) if asking else ""
 
 
 def waits_for(step: str, what: str = "This") -> Element:
     """In a card, in the place of what would answer the question that covers a step."""
-    if visit.values().paper:
+    if session.values().paper:
         return note(f"{what} is on the page itself: the link is at the end.")
     return note(f"{what} waits for your guess at {place_of(step)}.")
 
 
-def is_slip(name: str, meant: str) -> bool:
-    """Whether a name is another but for one letter: left out, put in, another, or two changed; a
-    number more is another name.
-    """
-    before = sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, meant, strict=False))
-    )
-    one, other = name[before:], meant[before:]
-    if one[:1].isdigit() or other[:1].isdigit():
-        return False
-    swapped = one[1:2] + one[:1] + one[2:]
-    ways = (one[1:], other), (one, other[1:]), (one[1:], other[1:]), (swapped, other)
-    return name != meant and any(left == right for left, right in ways)
-
-
-def _size_of_trace(trace: NotedTrace) -> int:
+def _size_of_trace(trace: TrackedTrace) -> int:
     return 4_000 + sum(each.value.nbytes for each in plain(trace).values() if not each.is_shared)

@@ -10,11 +10,10 @@ from torch import Tensor
 
 from attention_core.trace import Step, Trace
 
-from ..controls import parts
+from ..controls.covered import EVERY, covered_how
 from ..picture.matrix import Matrix, of_unknown_shape
 from .covers import SHAPE, Cover, Masks, copied, told_by, untold
 
-EVERY = "*"
 """In the place of a step's name: all that is covered."""
 
 
@@ -51,7 +50,7 @@ def covered(one: Matrix) -> Matrix:
     card = _CARD.get()
     if one.covered or card is None:
         return one
-    cover = parts.read("covers", one.step.name)
+    cover = covered_how(one.step.name)
     if cover and cover.how == SHAPE:
         return of_unknown_shape(one) if cover.card == card.name else one
     hidden, told = covered_cells(one.step), unknown_cells(one.step)
@@ -81,11 +80,11 @@ def covered_cells(step: Step) -> Tensor | None:
     """True for the cells of a step that a question covers now; None for none. Of a step that is
     none of the page's, those that copy or show what is covered there.
     """
-    if cover := parts.read("covers", step.name):
+    if cover := covered_how(step.name):
         return None if cover.how == SHAPE else cover.mask_on(step)
     if step.name in _own_steps():
         return None
-    return _of_another_trace(step, dict(parts.read("covers", EVERY)), {})
+    return _of_another_trace(step, dict(covered_how(EVERY)), {})
 
 
 def _of_another_trace(step: Step, covers: Mapping[str, Cover], known: Masks) -> Tensor | None:

@@ -16,12 +16,12 @@ import torch
 
 from attention_core.files.refused import ModelRefused
 from attention_core.largest_effect import largest_cell
-from attention_core.trace import made_once
+from attention_core.trace import memoized
 
-from ..controls import parts, visit
+from ..controls import session
 from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
-from ..controls.visit_state import this_visit
+from ..controls.lesson_session import this_session
 from ..controls.widget import control as plain
 from ..controls.widget import is_there, sent
 from ..frame import hand_out
@@ -32,14 +32,34 @@ from ..picture.positions import FOLLOWS, positions
 from ..picture.sentence import WORD
 from ..picture.spec import GROUNDS, Stops, drawn, variant
 from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
+from ..reactive.cache import ById, remember
+from ..reactive.fragments import (
+    commit,
+    current_fragment,
+    event,
+    hoverable,
+    is_hovered,
+    is_mounted,
+    window_is,
+)
+from ..reactive.source import source, untracked
 from ..streamlit_workarounds.room_of_control import in_room, put_empty_room
 from ..words import listed
 from .arithmetic import operand_groups
-from .changing import OfCell, Spot, changeable, changed_in, first_of, put_undo, spot_of
+from .cached import cache
+from .changing import (
+    OfCell,
+    Spot,
+    changeable,
+    changed_in,
+    first_of,
+    put_undo,
+    read_by_picture,
+    spot_of,
+)
 from .inspect_cell import inspect_cell, open_cell
-from .kept import ById, kept, remember
-from .noted_trace import plain as unnoted_trace
 from .seen import unknown_cells
+from .tracked_trace import plain as unnoted_trace
 
 MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
@@ -80,11 +100,11 @@ class Pictures:
 def _solved_or_waiting(name: str, layout: Layout) -> None:
     """Below a picture with something covered: on paper where its numbers are, else what for."""
     covered = [each.step.name for each in layout.matrices if each.asks]
-    if covered and visit.values().paper and not any(map(is_unknown, layout.matrices)):
+    if covered and session.values().paper and not any(map(is_unknown, layout.matrices)):
         here = (f"{name}_solved", uncovered(layout), None, None, None, True, "")
-        hand_out.solve(this_visit().in_card, partial(draw_picture, *here))
+        hand_out.solve(this_session().in_card, partial(draw_picture, *here))
         st.caption("Fill in each **?**: the last sheet has them.")
-    elif cards := this_visit().waited_for(covered):
+    elif cards := this_session().waited_for(covered):
         st.caption(
             f"Each **?** waits for your guess at {listed([f'*{c}*' for c in cards])}, above."
         )
@@ -94,7 +114,7 @@ def put_picture(one: Any) -> None:
     """A picture that a card has yielded (`elements.Picture`)."""
     whole = one.now()
     name, layout, carries = one.name, _as_seen(one.name, whole), one.carries
-    place = this_visit().own(Pictures).places.pop(name, None)
+    place = this_session().own(Pictures).places.pop(name, None)
     lists, drawn_at = None, None
     spot = _spot(one, layout)
     if spot and not spot.is_flag:  # in the place of its own control, while the cell is open
@@ -102,7 +122,8 @@ def put_picture(one: Any) -> None:
         drawn_at = carries.now()
         lists = _lists_at_cell(one, layout, carries)
     elif carries is not None and not _is_fixed(carries):
-        drawn_at = parts.read(*carries.source)
+        source, of = read_by_picture(carries)
+        drawn_at = source(of)
         lists = _lists_of(one, layout, carries, drawn_at)
     if place is not None:
         if lists is not None and carries is one.carries:
@@ -112,7 +133,7 @@ def put_picture(one: Any) -> None:
                 drawn_as = one.carries.drawn_as.replace("selectbox", "select_slider")
                 plain(one.carries, again=name, widget=drawn_as)  # a slider as in the picture
     carries = carries if lists is not None else None
-    title = this_visit().in_card
+    title = this_session().in_card
     draw_picture(
         name,
         layout,
@@ -133,41 +154,41 @@ def _as_seen(name: str, layout: Layout) -> Layout:
     """A picture, on a phone without what its last lines come from, but for what may be changed and
     is in no picture above it, until somebody asks for that, or has a cell of it open.
     """
-    if not parts.read("window", "phone") or parts.read("whole", name):
+    if not window_is("phone") or _is_whole(name):
         return layout
-    all_drawn = this_visit().pictures
+    all_drawn = this_session().pictures
     above = [all_drawn[each][-1] for each in takewhile(lambda each: each != name, all_drawn)]
     there = {matrix.step.name for other in above for matrix in other.matrices}
     shown = brief(layout, stays=changeable().keys() - there)
     if shown is layout:
         return layout
-    trail, _ = parts.read("open", name)
+    trail, _ = open_in(name)
     boxes = zip(layout.matrices, layout.narrow.boxes, strict=True)
     hidden = {each.step.name for each, box in boxes if shown.narrow.leaves_out(box.y)}
     return layout if hidden & {step for step, _ in trail} else shown
 
 
-@parts.source("whole")
+@source()
 def _is_whole(name: str) -> bool:
-    return name in this_visit().own(Pictures).whole
+    return name in this_session().own(Pictures).whole
 
 
 def _show_whole(name: str) -> None:
     """From a button: all of a picture, or again what a phone has room for."""
-    this_visit().own(Pictures).whole ^= {name}
-    parts.run_what_reads(at=name)
+    with event(hovered=name):
+        this_session().own(Pictures).whole ^= {name}
 
 
 def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | None:
     """What the control changes, position by position, once a hand has come near it; nothing before.
     None where that is too much to carry.
     """
-    at_all = stops_of(carries, visit.values(), now, "").values
+    at_all = stops_of(carries, session.values(), now, "").values
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     if len(at_all) * n_cells > MOST_NUMBERS:
         return None
     known = one.lists.found(layout.narrow.cut)
-    if known is None and not parts.read("hand", f"moves_{one.name}"):
+    if known is None and not is_hovered(f"moves_{one.name}"):
         return {}
 
     def made() -> Lists:
@@ -178,7 +199,7 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
 
 
 def _carried(layout: Layout, there: Callable[[], Sequence[Any]]) -> Lists:
-    with made_once():
+    with memoized():
         lists = positions(layout, there())
     told = sum(len(text.encode()) for each in lists.values() for text in each.values())
     return lists if told <= MOST_BYTES else TOO_MUCH
@@ -186,17 +207,17 @@ def _carried(layout: Layout, there: Callable[[], Sequence[Any]]) -> Lists:
 
 def _spot(one: Any, layout: Layout) -> Spot | None:
     """What may be changed where the open cell of a picture is."""
-    page = this_visit().declared
-    is_meant = not one.is_aside or parts.read("open", one.name)[1] == one.name
+    page = this_session().declared
+    is_meant = not one.is_aside or open_in(one.name)[1] == one.name
     trail = _trail(one.name, layout) if is_meant and page else ()
     return _spot_at(layout, trail[-1]) if trail else None
 
 
 def _spot_at(layout: Layout, cell: CellPlace | None) -> Spot | None:
-    page = this_visit().declared
+    page = this_session().declared
     if page is None or cell is None:
         return None
-    with parts.unnoted():
+    with untracked():
         return spot_of(unnoted_trace(page.trace()), layout.trace, cell)
 
 
@@ -204,24 +225,24 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
     """What a number of a matrix changes, at each position of its slider, once a hand has come near
     it. Kept by all that it depends on, which the number itself is not.
     """
-    page = this_visit().declared
-    at_all = stops_of(cell, visit.values(), cell.drawn, "").values
+    page = this_session().declared
+    at_all = stops_of(cell, session.values(), cell.drawn, "").values
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     if len(at_all) * n_cells > MOST_NUMBERS:
         return None
-    if not parts.read("hand", f"moves_cell_{one.name}"):
+    if not is_hovered(f"moves_cell_{one.name}"):
         return {}
     card = page.drawing
 
     def there() -> list[Layout]:
-        values = visit.values()
+        values = session.values()
         return [card.layout_with(one.name, cell.among(values, value)) for value in at_all]
 
     # Of the picture as it stands, positions take no more than for how many decimals it has room.
     room = tuple(box.decimals for one in (layout.wide, layout.narrow) for box in one.boxes)
     drawn = (room, layout.narrow.cut)
     what = ("positions", page.name, card.name, one.name, cell.name, at_all, drawn, card.identity)
-    lists = kept.get(what, lambda: _carried(layout, there), lambda _: MOST_BYTES)
+    lists = cache.get(what, lambda: _carried(layout, there), lambda _: MOST_BYTES)
     return None if lists == TOO_MUCH else lists
 
 
@@ -250,30 +271,30 @@ def _drawn(
     """A layout, with the control that it carries, and the cell that is open in it. `moved` gives it
     at the control's place now: when the browser has moved it, nothing is drawn anew.
     """
-    parts.met_picture(name)
-    _, section = parts.read("open", name)
+    hoverable(name)
+    _, section = open_in(name)
     is_meant = not is_aside or section == name
     trail = _trail(name, layout) if is_meant else ()
     # Also of a link that names another picture: where that has not the cell, this one may open it.
-    has = is_meant and _has(layout, visit.values().unread("cell") or ())
-    this_visit().cells.append((name, has, bool(trail)))
+    has = is_meant and _has(layout, session.values().unread("cell") or ())
+    this_session().cells.append((name, has, bool(trail)))
     tells_all = bool(lists) and FOLLOWS not in (lists or {})
     drawn_from = (moved or (lambda: layout), carries, tells_all, choosing, layout)
-    this_visit().pictures[name] = drawn_from
+    this_session().pictures[name] = drawn_from
     opened = _opened(layout, trail)
-    now = stops_of(carries, visit.values(), drawn_at, "").position(drawn_at) if carries else 0
+    now = stops_of(carries, session.values(), drawn_at, "").position(drawn_at) if carries else 0
     chosen = (opened, lists, now, _clicks(name, trail))
     tables = {} if tables is None else tables
     moves_so = ById(lists) if lists else lists is None
     key = (opened, moves_so, now, drawn_at, chosen[-1], layout.narrow.cut)
-    told = parts.read("hand", f"picture_{name}")
+    told = is_hovered(f"picture_{name}")
     if (True, key) not in tables and (told, key) not in tables:
         remember(tables, (told, key), _table(layout, *chosen, told))
     rows, marks, slots = tables.get((True, key)) or tables[told, key]
-    theme, paper = st.context.theme.type, visit.values().paper
+    theme, paper = st.context.theme.type, session.values().paper
     look = (layout.alt, layout.tells, layout.sentence is not None, paper)
     look += variant(marks, theme, slots)
-    stops, count = None, this_visit().own(Pictures).first
+    stops, count = None, this_session().own(Pictures).first
     if carries:
         stops, count = _stops(name, carries, look, drawn_at)
     view, moves_now = f"chart_{name}_{count}", carries.name if carries else None
@@ -282,10 +303,10 @@ def _drawn(
     changes = first if _spot_at(layout, first) else None
     # Words of a sentence, or a legend, may end in the corner: many buttons stand below the picture.
     is_cut = any(layout.narrow.cut)
-    is_whole = parts.read("whole", name) and parts.read("window", "phone")
+    is_whole = _is_whole(name) and window_is("phone")
     is_wide = legend_end(layout.narrow) > BESIDE_KEYS
     below = not layout.matrices or bool(changes or undoes) or is_cut or is_whole
-    below = below or (is_wide and parts.read("window", "phone"))
+    below = below or (is_wide and window_is("phone"))
     keys: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center"}
     right = {"horizontal_alignment": "right", **keys}
     corner = st.container(key=f"keys_below_{name}", **right) if below else None
@@ -303,7 +324,7 @@ def _drawn(
                 height="stretch",
                 theme=None,
                 key=view,
-                on_select=partial(_told, name, view, parts.now_in(), moves_now),
+                on_select=partial(_told, name, view, current_fragment(), moves_now),
                 selection_mode=["cell", "step"] if stops else ["cell"],
                 alt=layout.alt,
             )
@@ -335,7 +356,7 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     if not _has(layout, trail):
         return ()
     # A link that names no card means the first that draws the cell.
-    if not section and (trail[0][0] not in drawn_here or this_visit().is_open_elsewhere(name)):
+    if not section and (trail[0][0] not in drawn_here or this_session().is_open_elsewhere(name)):
         return ()
     for step, index in trail:
         unknown = unknown_cells(layout.trace[step])
@@ -344,20 +365,14 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     return trail
 
 
-@parts.source("open")
+@source()
 def open_in(name: str) -> tuple[tuple[CellPlace, ...], str]:
     """The way to the cell that is open in this picture, or may be, and the picture that the link
     names; nothing where it names another.
     """
-    values = visit.values()
+    values = session.values()
     cell, section = values.unread("cell") or (), values.unread("section")
     return (cell, section) if cell and section in ("", name) else ((), "")
-
-
-@parts.source("stop")
-def _stop_of(control: str) -> Any:
-    """Where a control in a picture stands: the browser that moved it shows it already."""
-    return visit.values().unread(control)
 
 
 def _has(layout: Layout, trail: Sequence[CellPlace]) -> bool:
@@ -373,7 +388,7 @@ def _clicks(name: str, trail: tuple[CellPlace, ...]) -> int:
     """How often the open cell of a card has changed: Streamlit's browser reports no choice that is
     the same as the last, though the cell may have been closed meanwhile.
     """
-    clicks = this_visit().own(Pictures).clicks
+    clicks = this_session().own(Pictures).clicks
     last, count = clicks.get(name, ((), 0))
     if last != trail:
         count += 1
@@ -395,16 +410,16 @@ def _stops(name: str, control: Control, look: tuple, drawn_at: Any) -> tuple[Sto
     to be where something else changed the value. For another `look`, as where matrices have other
     names, the browser does so by itself: then the control has to start where it stands.
     """
-    mine, value = this_visit().own(Pictures), drawn_at
-    offered = (control.name, look, *control.choices(visit.values()))
+    mine, value = this_session().own(Pictures), drawn_at
+    offered = (control.name, look, *control.choices(session.values()))
     start, count, before = mine.starts.get(name, (value, mine.first, offered))
     is_moved = mine.stood.get(f"chart_{name}_{count}", value) != value
-    if not parts.stood(f"start_{name}") or is_moved or before != offered:
+    if not is_mounted(f"start_{name}") or is_moved or before != offered:
         start, count = value, count + 1
     mine.starts[name] = (start, count, offered)
     mine.stood[f"chart_{name}_{count}"] = value
     room = f"cell_{name}" if isinstance(control, OfCell) else name
-    return stops_of(control, visit.values(), start, in_room(f"moves_{room}")), count
+    return stops_of(control, session.values(), start, in_room(f"moves_{room}")), count
 
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
@@ -424,7 +439,7 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
 
 def _is_fixed(control: Control) -> bool:
     """Whether nobody can change it here."""
-    return control.name in visit.fixed() or visit.values().paper
+    return control.name in session.fixed() or session.values().paper
 
 
 def moves(name: str, control: Control, width: int = 170, told: bool = True) -> None:
@@ -439,7 +454,7 @@ def moves(name: str, control: Control, width: int = 170, told: bool = True) -> N
             control, again=name, width=width
         )  # as what a teacher's link fixes is drawn everywhere
         return
-    mine = this_visit().own(Pictures)
+    mine = this_session().own(Pictures)
     mine.turned ^= {name}
     # Of one thing a gap is none; by another gap the browser sees that it was drawn anew.
     gap = "small" if name in mine.turned else "xsmall"
@@ -456,23 +471,24 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
     reported, all of it is said: what stands as it stood in that view was not touched.
     """
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
-    if name not in this_visit().pictures or not is_there(key):
+    if name not in this_session().pictures or not is_there(key):
         return  # a picture of a page that is left
-    layout_now, carries, tells_all, choosing, _ = this_visit().pictures[name]
+    layout_now, carries, tells_all, choosing, _ = this_session().pictures[name]
     selection = sent(key)["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if carries and carries.name == moves:
-            mine = this_visit().own(Pictures)
+            mine = this_session().own(Pictures)
             start, count, _ = mine.starts[name]
-            value = _stop(carries, stops_of(carries, visit.values(), start, "").value(value))
+            value = _stop(carries, stops_of(carries, session.values(), start, "").value(value))
             if value is not None and value != mine.stood.get(key):
                 mine.stood[key] = value
-                is_done = visit.change(**carries.setting(value))
-                if key == f"chart_{name}_{count}":
-                    # None: a number that stands again as it was before any change.
-                    is_taken = is_done and parts.worth(carries.source) in (value, None)
-                    parts.settle(part, carries.source, is_taken and tells_all)
-                parts.run_what_reads(at=name, of=part)
+                with event(hovered=name, fragment=part):
+                    is_done = session.change(**carries.setting(value))
+                    if key == f"chart_{name}_{count}":
+                        source, of = read = read_by_picture(carries)
+                        # None: a number that stands again as it was before any change.
+                        is_taken = is_done and source.now(of) in (value, None)
+                        commit(part, read, is_taken and tells_all)
                 return
     match selection.get("cell"):
         case [{"m": int(m), "l": int(lead), "i": int(i), "j": int(j)}, *_]:
@@ -481,8 +497,8 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
             is_word = place is None and one is not None and 0 <= j < len(one.tokens)
             asked = (WORD, (one.place + j,)) if is_word else place
             if asked and choosing and (chosen := choosing(asked)):
-                visit.change(**chosen)
-                parts.run_what_reads(at=name, of=part)
+                with event(hovered=name, fragment=part):
+                    session.change(**chosen)
             elif place:
                 open_cell(name, (place,))
 

@@ -24,10 +24,11 @@ from attention_core.trace import Trace
 
 from ..charts.chart import Chart
 from ..charts.score_parts import chart as who_wrote
-from ..controls import parts, visit
+from ..controls import session
 from ..controls.widget import sent
 from ..frame.take_away import take_along
 from ..picture.matrix import Matrix
+from ..reactive.fragments import event
 from ..words import capital, escaped, listed, number, percent, signed, true_minus
 from .elements import Element, Shown, caption, equation, light, note, picture, say, text
 
@@ -276,15 +277,15 @@ def _put(name: str, made: Chart, names: tuple[str, str], width: int | Literal["s
         st.vega_lite_chart(made.frame, made.spec, **look, **chosen)
 
 
+@event()
 def _choose_head(key: str, of_head: str, of_token: str) -> None:
     match sent(key, {}).get("selection", {}).get("head"):
         case [{"id": str() as name, **more}, *_] if re.compile(r"\d+\.\d+").fullmatch(name):
             token = more.get("token")
             chosen = {of_head: name}
             chosen |= {of_token: f"{token}"} if isinstance(token, int) else {}
-            if not chosen.keys() & visit.fixed():
-                visit.change(**chosen)
-    parts.run_what_reads()
+            if not chosen.keys() & session.fixed():
+                session.change(**chosen)
 
 
 # --- in small -------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..reactive.isolation import check_open
 from .fields import Choice, Decimal, Flag, KnownWords, OptionalWhole, ScoreRow, Sentence
-from .guard import check_open
 
 MOST_BESIDE = 4
 """Of more choices than these, a list drops down."""
@@ -124,11 +124,6 @@ class Control:
     """How a stop of its slider is written."""
     look: Mapping[str, Any] = field(default_factory=dict)
     """What else its widget is given, such as its `step`."""
-
-    @property
-    def source(self) -> tuple[str, str]:
-        """What a picture that carries it reads."""
-        return "stop", self.name
 
     def setting(self, value: Any) -> dict[str, Any]:
         """The values of controls, by their names, with which it stands at a value."""

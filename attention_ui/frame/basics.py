@@ -8,22 +8,23 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..controls import guard, parts, visit
+from ..controls import session
+from ..reactive import isolation
 from ..streamlit_workarounds import withheld
-from ..streamlit_workarounds.few_wakes import send_together
+from ..streamlit_workarounds.abandoned_pages import run_only_parts_that_are_there
 from ..streamlit_workarounds.kept_messages import keep_what_was_drawn
-from ..streamlit_workarounds.late_messages import take_nothing_back
-from ..streamlit_workarounds.left_pages import run_only_parts_that_are_there
-from ..streamlit_workarounds.turns import run_in_turns
-from ..streamlit_workarounds.whole_callbacks import let_callbacks_end
+from ..streamlit_workarounds.message_batching import send_together
+from ..streamlit_workarounds.run_queue import run_in_turns
+from ..streamlit_workarounds.stale_messages import take_nothing_back
+from ..streamlit_workarounds.uninterrupted_callbacks import let_callbacks_end
 from .contents import Lesson, lesson
 from .of_the_system import give_large_blocks_back, raise_open_files, search_seldom
 
 keep_what_was_drawn()
-guard.withhold_also(withheld.withhold, withheld.give_back)
+isolation.withhold_also(withheld.withhold, withheld.give_back)
 run_only_parts_that_are_there()
 let_callbacks_end()
-take_nothing_back(visit.is_late, visit.begins)
+take_nothing_back(session.is_late, session.begins)
 run_in_turns()
 send_together()
 SPREAD = {"horizontal": True, "horizontal_alignment": "distribute", "vertical_alignment": "center"}
@@ -49,7 +50,7 @@ def takes(here: Lesson) -> str:
 
 def show_notices(drawn: str | None = None) -> None:
     """What could not be used, and what is drawn instead. Plain text: it may quote the person."""
-    notices = [*parts.read("session", "notices"), *filter(None, [drawn])]
+    notices = [*session.notices(), *filter(None, [drawn])]
     # Always there: else the browser would build all that is below it anew.
     with st.container():
         if notices:

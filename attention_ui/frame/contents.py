@@ -1,8 +1,11 @@
 """The list of lessons: a table a page, in `contents.toml`."""
 
 from dataclasses import dataclass
+from itertools import combinations
 
-from attention_core.told import told
+from attention_core.toml_file import read_toml
+
+from ..words import is_slip
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,14 @@ class Lesson:
 
 
 HOME = Lesson("home", "Attention Explorer", "", "", ":material/home:")
-LESSONS = [Lesson(name, **each) for name, each in told(__package__, "contents.toml").items()]
+LESSONS = [Lesson(name, **each) for name, each in read_toml(__package__, "contents.toml").items()]
 GROUPS = [*dict.fromkeys(each.group for each in LESSONS)]
+for one, other in combinations(GROUPS, 2):
+    if is_slip(one, other):
+        raise ValueError(
+            f"contents.toml has the groups {one!r} and {other!r}, which differ in one letter: "
+            "write both alike"
+        )
 LESSONS = tuple(sorted(LESSONS, key=lambda each: GROUPS.index(each.group)))
 WAY = tuple((each.way, each) for each in LESSONS if each.way)
 """The way of a text through the lessons: what becomes of it, and in which."""

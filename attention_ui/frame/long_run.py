@@ -10,9 +10,11 @@ from itertools import count
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from ..controls import parts
-from ..controls.visit_state import the_visit, this_visit
-from ..streamlit_workarounds.turns import gives_turn_back, page_is_asked_for
+from ..controls.lesson_session import this_session
+from ..reactive.fragments import event, page_fragments
+from ..reactive.session import the_session
+from ..reactive.source import source
+from ..streamlit_workarounds.run_queue import gives_turn_back, page_is_asked_for
 
 SLICE = 0.3
 """Seconds of work between two pictures of it: as long as a click on Stop may have to wait."""
@@ -83,7 +85,7 @@ class Runs:
 
 
 def _run_of(name: str) -> Run | None:
-    return the_visit().own(Runs).by_name.get(name)
+    return the_session().own(Runs).by_name.get(name)
 
 
 @dataclass(frozen=True)
@@ -102,14 +104,14 @@ class Work:
 
     def run(self) -> Run:
         """As far as it has come; `quick` work at once."""
-        runs = this_visit().own(Runs).by_name
+        runs = this_session().own(Runs).by_name
         run = runs.get(self.name)
         is_another = run is None or run.about != self.about
         if self.begins and (is_another or (run.steps is None and run.share < 1)):
             run = runs[self.name] = Run(self.about, steps=self.pieces())
             run.name, run.cost = self.name, self.cost
             run.advance(MOMENT)
-            parts.of_page().known.clear()
+            page_fragments().known.clear()
         elif not self.begins:
             if is_another:
                 run = runs[self.name] = Run(self.about)
@@ -122,7 +124,7 @@ class Work:
 
 def put_run(run: Run) -> None:
     """The progress and the buttons of work that is not done."""
-    parts.read("run", run.name)
+    _state(run.name)
     if run.share >= 1:
         return
     if not run.verb:
@@ -152,16 +154,16 @@ def put_run_of(name: str) -> None:
         put_run(run)
 
 
-@parts.source("run", own=True)
+@source(own=True)
 def _state(name: str) -> tuple | None:
-    """How far work has come: another run, and each slice of one, is worth something else."""
+    """How far work has come: another run, and each slice of one, is something else."""
     run = _run_of(name)
     return run and (run.number, run.share, run.result is not None, run.steps is not None)
 
 
 def run_so_far(name: str) -> Run | None:
     """In a card: the work of this name as far as it has come; None before it was asked for."""
-    parts.read("run", name)
+    _state(name)
     return _run_of(name)
 
 
@@ -189,15 +191,15 @@ def go_on(run: Run) -> None:
 
 def stop_all() -> None:
     """Stop the work of a page that was left: nobody sees it, and it would hold up others."""
-    for run in this_visit().own(Runs).by_name.values():
+    for run in this_session().own(Runs).by_name.values():
         run.steps = None
 
 
+@event()
 def _start(run: Run) -> None:
     run.share, run.result, run.steps = 0.0, None, run.work()
-    parts.run_what_reads()
 
 
+@event()
 def _stop(run: Run) -> None:
     run.steps = None
-    parts.run_what_reads()

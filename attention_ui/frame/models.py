@@ -25,7 +25,8 @@ from attention_core.real_model.tiny import TINY as TINY_FOLDER
 from attention_core.real_model.tokenizer import Encoded, Tokenizer
 from attention_core.text.tokenizers import visible
 
-from ..controls import parts
+from ..reactive.fragments import page_fragments
+from ..reactive.source import is_tracked, source
 from ..words import listed
 from .started import ALONE, MODEL, OWN, SMOL, TINY
 
@@ -83,15 +84,15 @@ def opened(name: str) -> Model:
     with _OPENING:  # else two who come at once would both read its front
         if path not in _MODELS:
             _MODELS[path] = _opened(path)
-    if parts.is_drawing():
-        parts.read("model", name)
+    if is_tracked():
+        _files_of(name)
     return _MODELS[path]
 
 
-@parts.source("model")
+@source()
 def _files_of(name: str) -> tuple:
     """A model's files as they were when it was opened, and as they are now."""
-    known = parts.of_page().known
+    known = page_fragments().known
     if ("model", name) not in known:
         path = paths().get(name) or TINY_FOLDER
         files = _MODELS[path].as_opened if path in _MODELS else {}
@@ -102,7 +103,7 @@ def _files_of(name: str) -> tuple:
 
 def has_changed(name: str) -> bool:
     """In a card: whether a file of a model is another than when it was opened."""
-    return any(was != now for _, was, now in parts.read("model", name)[1])
+    return any(was != now for _, was, now in _files_of(name)[1])
 
 
 def open_again(name: str) -> None:

@@ -10,10 +10,10 @@ import streamlit as st
 from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.text.tokenizers import TOKENIZERS
 
-from ..controls import parts, visit
+from ..controls import session
 from ..controls.control import Control, Values
 from ..controls.fields import MAX_TOKENS
-from ..controls.parts import part
+from ..controls.lesson_session import this_session
 from ..controls.shared import (
     AROUND,
     D_IN,
@@ -29,19 +29,21 @@ from ..controls.shared import (
     inputs_of,
     random_fallback_notice,
 )
-from ..controls.visit_state import this_visit
 from ..controls.widget import control
+from ..reactive.fragments import event, fragment
+from ..reactive.isolation import Misdeclared
+from ..reactive.source import source, untracked
 from ..streamlit_workarounds import style
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import listen_for_arrow_keys, reach_by_keyboard
 from . import hand_out
 from .basics import ICON, SPREAD, show_notices, takes, warm_up
-from .coming_back import ComingBack, put_browser
 from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, WAY, Lesson, lesson
 from .glossary import Term, meanings, terms_in, title_and_glossary
+from .lesson_modules import controls_of, fixed_now, known_among
 from .long_run import stop_all
-from .rooms import fixed_now, known_among
 from .share import share
+from .spaced_repetition import ComingBack, put_browser
 from .started import SMOL, real_model
 from .tasks import show_tasks
 
@@ -55,14 +57,14 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     """
     warm_up()
     here = lesson(name)
-    if visit.is_left(name):
+    if session.is_left(name):
         stop_all()
     around = (*controls, *AROUND)
     ours = {each.name for each in around}
-    visit.arrive(name, around, known_among({*st.query_params} - ours))
+    session.arrive(name, around, known_among({*st.query_params} - ours))
     _check_fixed_names()
-    values = visit.values()
-    this_visit().fixed = fixed_now(around)
+    values = session.values()
+    this_session().fixed = fixed_now(around)
     is_calm = values.large or st.context.is_embedded
     st.set_page_config(
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
@@ -85,11 +87,11 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary()
         # Its links carry what was chosen: for another tab, they follow when nothing else runs.
-        parts.part("contents", lambda: _contents(name, visit.values()), waits=True)
+        fragment("contents", lambda: _contents(name, session.values()), waits=True)
         if SENTENCE.name in values:
-            parts.part("sentence", lambda: _beside_the_sentence(visit.values(), sidebar))
+            fragment("sentence", lambda: _beside_the_sentence(session.values(), sidebar))
         with st.container(key="way_back"):
-            part("way_back", _way_back)
+            fragment("way_back", _way_back)
         run_again_when_back()
         reach_by_keyboard()
         if values.large:  # last: nothing on the page may stand in another place for it
@@ -99,22 +101,22 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
 
 def _way_back() -> None:
     """A part of its own: the first change brings it, and no more."""
-    if parts.read("session", "is_changed"):
-        back = "Back to the example" if SENTENCE.name in visit.values() else "Back to the start"
+    if session.differs():
+        back = "Back to the example" if SENTENCE.name in session.values() else "Back to the start"
         st.button(back, on_click=_go_back, icon=":material/undo:", key="back_to_start")
 
 
+@event()
 def _go_back() -> None:
-    visit.reset()
-    parts.run_what_reads()
+    session.reset()
 
 
 def _check_fixed_names() -> None:
     """A teacher's slip in what a link hides or locks would fix nothing, without a word."""
     for name in ("hide", "lock"):
-        given = {*visit.names_in(name)} - SECTIONS.keys()
+        given = {*session.names_in(name)} - SECTIONS.keys()
         if unknown := given - known_among(given):
-            visit.leave_out(name, unknown)
+            session.leave_out(name, unknown)
 
 
 def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
@@ -124,7 +126,7 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
         show_what_differs()
         return values
     here = lesson(name)
-    parts.part("head", lambda: _head(here))
+    fragment("head", lambda: _head(here))
     show_what_differs()
     if values.paper:
         hand_out.tasks()
@@ -134,7 +136,7 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
 
 
 def _head(here: Lesson) -> None:
-    values = visit.values()
+    values = session.values()
     with st.container(key="head", gap="xsmall"):
         with st.container(**SPREAD):
             st.title(here.title, anchor=False, width="content")
@@ -150,20 +152,20 @@ def _head(here: Lesson) -> None:
 
 def show_what_differs() -> None:
     """Above a page's first picture: what could not be used, and what is drawn instead."""
-    parts.part("notices", lambda: show_notices(parts.read("drawn", "instead")))
+    fragment("notices", lambda: show_notices(_drawn_instead()))
 
 
-@parts.source("drawn")
+@source()
 def _drawn_instead(_: str) -> str | None:
     """What is said of random numbers in place of what the example has."""
-    with parts.unnoted():
-        values = visit.values()
+    with untracked():
+        values = session.values()
         return random_fallback_notice(values) if SENTENCE.name in values else None
 
 
 def explained(words: str, above: Collection[Term] = ()) -> str | None:
     """What the terms mean that stand here, but for those explained `above`; None for none."""
-    if "glossary" in visit.names_in("hide"):
+    if "glossary" in session.names_in("hide"):
         return None
     return meanings([term for term in terms_in(words) if term not in above]) or None
 
@@ -188,15 +190,15 @@ def _quiet_line(values: Values) -> None:
         control(LARGE)
 
 
+@event()
 def _pin() -> None:
-    visit.change(pin="" if visit.values().pin else visit.pin_text())
-    parts.run_what_reads()
+    session.change(pin="" if session.values().pin else session.pin_text())
 
 
 def _contents(name: str, values: Values) -> None:
     """Our own contents; Streamlit's would show file names on a cold deep link."""
-    parts.read("session", "chosen")
-    query = visit.link_query("contents")
+    session.all_chosen()
+    query = session.link_query("contents")
     if "contents" in values.hide:
         return
     here = lesson(name)
@@ -219,7 +221,7 @@ class OpenedGroups(set[str]):
 
 def _group(group: str, is_here: bool) -> AbstractContextManager[Any]:
     """A group of the contents, open where the page `is_here` or the visitor has opened it."""
-    kept = this_visit().own(OpenedGroups)
+    kept = this_session().own(OpenedGroups)
     is_open = is_here or group in kept
     fold = st.expander(group, expanded=is_open, key=f"group_{group}", on_change="rerun")
     if fold.open != is_open:
@@ -234,8 +236,15 @@ def link(page: Lesson, query: dict[str, str], label: str | None = None, **look: 
 
 
 def way_to(name: str, label: str, **at: str) -> None:
-    """A link from a card to another lesson, with what was chosen, and `at` other values."""
-    link(lesson(name), {**visit.link_query(f"way_to_{name}"), **at}, label)
+    """A link from a card to another lesson, with what was chosen, and `at` other values. Raises
+    Misdeclared for one that the lesson has no control for.
+    """
+    if at and (unknown := at.keys() - {each.name for each in controls_of(name)}):
+        raise Misdeclared(
+            f"the link {label!r} to {name} sets {', '.join(sorted(unknown))}, for which that "
+            "lesson has no control"
+        )
+    link(lesson(name), {**session.link_query(f"way_to_{name}"), **at}, label)
 
 
 def way_to_a_real_model(label: str, measure: str, text: str = "") -> None:
@@ -251,22 +260,22 @@ def way_to_a_real_model(label: str, measure: str, text: str = "") -> None:
 def way_to_the_lessons(text: str) -> None:
     """A link from a text to the lessons, with vectors made to be read; none if it is too long."""
     if (
-        "contents" in visit.names_in("hide")
+        "contents" in session.names_in("hide")
         or not 0 < len(TOKENIZERS["text"].split(text)) <= MAX_TOKENS
     ):
         return
-    kept = {name: each for name, each in visit.link_query("text").items()
+    kept = {name: each for name, each in session.link_query("text").items()
             if name not in SENTENCE.undoes}  # fmt: skip
-    example = {} if EXAMPLE.name in visit.fixed() else {EXAMPLE.name: FIRST}
+    example = {} if EXAMPLE.name in session.fixed() else {EXAMPLE.name: FIRST}
     label = f"See it, number by number, in *{AT_A_GLANCE.title}*"
     link(AT_A_GLANCE, {**kept, **example, SENTENCE.name: text}, label)
 
 
-@parts.source("inputs")
-def _is_so_of_inputs(what: str) -> bool:
+@source()
+def _of_inputs(what: str) -> bool:
     """What decides which controls stand beside the sentence: most moves leave it as it is."""
-    with parts.unnoted():
-        inputs = inputs_of(visit.values())
+    with untracked():
+        inputs = inputs_of(session.values())
         if what == "are given":
             return inputs.has_given_vectors()
         return any(map(str.isspace, inputs.tokens))
@@ -287,10 +296,10 @@ def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
             st.caption(f"This network knows {len(WORDS) - 1} words, and reads up to {LONGEST - 1}.")
         for each in more:
             control(each)
-        if not parts.read("inputs", "are given"):
+        if not _of_inputs("are given"):
             _seed(values)
         control(D_IN)
-        if values.drop_blanks or parts.read("inputs", "have blanks"):
+        if values.drop_blanks or _of_inputs("have blanks"):
             control(DROP_BLANKS)
 
 
@@ -302,19 +311,19 @@ def _seed(values: Values) -> None:
             st.button("Next", key="next_seed", on_click=_next_seed, help=again)
 
 
+@event()
 def _next_seed() -> None:
-    visit.change(seed=(visit.values().seed + 1) % (MAX_SEED + 1))
-    parts.run_what_reads()
+    session.change(seed=(session.values().seed + 1) % (MAX_SEED + 1))
 
 
 def close_lesson(name: str) -> None:
     """The links to the lessons before and after this one."""
-    values = visit.values()
+    values = session.values()
     if values.card or "contents" in values.hide:
         return
     pages = (HOME, *LESSONS)
     at = pages.index(lesson(name))
-    query = visit.link_query("way")
+    query = session.link_query("way")
     with st.container(**SPREAD, key="way"):
         before = pages[at - 1]
         link(before, query, f"Previous: {before.title}", icon=":material/arrow_back:")
@@ -334,9 +343,9 @@ def close_lesson(name: str) -> None:
     put_browser()
 
 
+@event()
 def _mark(name: str) -> None:
     """Mark a lesson as done, or take that back. Its questions come back where it is done."""
-    is_done = name in visit.values().done
-    this_visit().own(ComingBack).keep({name: None if is_done else 0})
-    visit.change(done=tuple(sorted({*visit.values().done} ^ {name})))
-    parts.run_what_reads()
+    is_done = name in session.values().done
+    this_session().own(ComingBack).keep({name: None if is_done else 0})
+    session.change(done=tuple(sorted({*session.values().done} ^ {name})))

@@ -19,7 +19,8 @@ from attention_core.export.spreadsheet import spreadsheet, too_large
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
-from ..controls import parts, visit
+from ..controls import session
+from ..controls.covered import EVERY, covered_how
 from .data_frame import put_frame
 from .file_names import file_name
 
@@ -112,7 +113,7 @@ def take_away(page: str, trace: Trace) -> None:
         "Each file is made from the steps above when you ask for it. Program, notebook, "
         "spreadsheet and tensors give the same numbers."
     )
-    if parts.read("covers", "*"):
+    if covered_how(EVERY):
         st.caption("They hold all numbers, also those that open questions above ask for.")
     with st.container(gap="medium"):
         for download in DOWNLOADS:
@@ -190,11 +191,11 @@ def _needs(trace: Trace) -> str:
 
 
 def _sentence() -> str:
-    return visit.values().get("sentence", "")
+    return session.values().get("sentence", "")
 
 
 def _table(page: str, trace: Trace, step: Step) -> None:
-    cover = parts.read("covers", step.name)
+    cover = covered_how(step.name)
     frame = as_frame(trace, step, cover.mask_on(step) if cover else None)
     if cover:
         st.caption("Cells that an open question asks for are empty.")

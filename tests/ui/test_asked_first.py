@@ -11,9 +11,18 @@ from alone import Visitor
 from attention_core.operations import Given
 from attention_core.trace import Trace
 from attention_ui.cards import question as asking
-from attention_ui.cards.question import Guess, Guesses, Tally, fingerprint_of, is_asked, tally
+from attention_ui.cards.question import (
+    Guess,
+    Guesses,
+    Tally,
+    fingerprint_of,
+    is_asked,
+    is_first,
+    tally,
+)
 from attention_ui.cards.questions import Pick, Verdict
-from attention_ui.controls import parts
+from attention_ui.controls.covered import covered_how
+from attention_ui.reactive.fragments import page_fragments
 from visiting import LESSONS
 
 RIGHT, WRONG = Verdict(True, "Right."), Verdict(False, "No.")
@@ -78,10 +87,10 @@ def test_of_several_questions_that_cover_a_step_each_has_to_be_answered():
             left = {step for each in every for step in each.covered()}
             assert page.covers().keys() == left
             for step in left:
-                assert parts.worth(("covers", step)) == page.covers()[step]
-            assert parts.worth(("covers", "no_such_step")) is None
+                assert covered_how.now(step) == page.covers()[step]
+            assert covered_how.now("no_such_step") is None
             visitor.state.own(Guesses).given[one.key] = Guess(one.made()[1], 0, RIGHT)
-            parts.of_page().known.clear()
+            page_fragments().known.clear()
         assert not page.covers()
 
 
@@ -93,13 +102,13 @@ def test_the_first_open_question_of_a_page_is_the_first(lesson):
         state.covering = {one.name: ("", frozenset()) for one in state.declared.asks}
         for at, one in enumerate(every):
             is_open = [each.is_unanswered() for each in every]
-            assert [parts.worth(("first", each.name)) for each in every] == [
+            assert [is_first.now(each.name) for each in every] == [
                 not any(is_open[:place]) for place in range(len(every))
             ], f"{at} of them are answered"
             state.own(Guesses).given[one.key] = Guess(one.made()[1])
         state.own(Guesses).given.clear()
         state.covering = {}
-        assert all(parts.worth(("first", each.name)) for each in every), "none of them was met"
+        assert all(is_first.now(each.name) for each in every), "none of them was met"
 
 
 # --- one question ---------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ import torch
 
 from attention_core.examples import EXAMPLES
 from attention_ui.cards import page, show
-from attention_ui.cards.kept import Kept
 from attention_ui.frame import contents, ends
 from attention_ui.frame.basics import takes
+from attention_ui.reactive.cache import Cache
 from attention_ui.words import percent
 from chosen import chosen
 from hostile import HARD, MARK, TEXTS
@@ -49,7 +49,7 @@ def by_script(lesson, link, change=None):
         patch.object(room, "trace_of", noted),
         patch.object(ends, "put_ends", ended),
         patch.object(ends, "put_answers", answered),
-        patch.object(page, "kept", Kept(1 << 26)),
+        patch.object(page, "cache", Cache(1 << 26)),
         patch.object(show, "put_picture", lambda *_, **__: None),
     ):
         at = stands(visit(lesson, **link))

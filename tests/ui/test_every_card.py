@@ -10,12 +10,13 @@ import pytest
 from alone import Visitor, other_texts
 from attention_ui.cards.elements import Picture, Row
 from attention_ui.charts.chart import Chart
-from attention_ui.controls import parts, visit
+from attention_ui.controls import session
 from attention_ui.controls.control import Placed, understood
 from attention_ui.controls.shared import AROUND, MAKES_VECTORS
-from attention_ui.frame.rooms import controls_of
+from attention_ui.frame.lesson_modules import controls_of
 from attention_ui.picture.forbidden import mask_before
 from attention_ui.picture.table import CELL, COVERED, HIDDEN, numbers_of, table
+from attention_ui.reactive.source import tracking
 from sampling import marked
 from visiting import LESSONS, lesson_module
 
@@ -147,9 +148,9 @@ def with_another(visitor, lesson, one):
 def test_each_control_of_a_lesson_moves_something_there(lesson):
     """Of the trace where that reads it; else of a card that does."""
     visitor, made = visitor_of(lesson)
-    with visitor.here(), parts.reading() as of_trace:
+    with visitor.here(), tracking() as of_trace:
         before = visitor.state.declared.trace_of
-        before = before and {**before(visit.values())}
+        before = before and {**before(session.values())}
     silent = []
     for one in drawn_in(lesson):
         cards = [card for card, (_, reads) in made.items() if reads_of(one, reads)]
@@ -164,14 +165,14 @@ def test_each_control_of_a_lesson_moves_something_there(lesson):
 
 
 def reads_of(one, reads):
-    return any(("value", "stop", "shown")[at] in {kind for kind, name in reads if name == one.name}
-               for at in range(3))  # fmt: skip
+    values = session.value, session.in_picture, session.in_widget
+    return any((source, one.name) in reads for source in values)
 
 
 def map_moves(before, lesson, others):
     for other in others:
         with other.here():
-            now = lesson_module(lesson).trace_of(visit.values())
+            now = lesson_module(lesson).trace_of(session.values())
         yield {*now} != {*before} or any(
             now[name].value.shape != step.value.shape
             or not np.array_equal(now[name].value.numpy(), step.value.numpy(), equal_nan=True)

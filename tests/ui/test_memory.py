@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from attention_ui.cards import page as declared
-from attention_ui.cards.kept import MOST_BYTES, Kept
+from attention_ui.cards.cached import MOST_BYTES
+from attention_ui.reactive.cache import Cache
 from largest import LARGEST
 from sampling import few
 from visiting import LESSONS, noted_layouts, stands, visit
@@ -29,7 +30,7 @@ def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypa
     # A server drops the downloads of the run before; the one that AppTest imitates does not.
     monkeypatch.setattr("attention_ui.frame.take_away.DOWNLOADS", ())
     # What cards came to is kept for everybody, and is bounded by bytes of its own.
-    kept = Kept(MOST_BYTES)
+    kept = Cache(MOST_BYTES)
     monkeypatch.setattr(declared, "kept", kept)
     with noted_layouts() as found:
         at = stands(visit(page, **link))

@@ -17,15 +17,17 @@ from attention_core.real_model.run import logits
 
 from ...cards import elements as ui
 from ...cards.elements import Element
-from ...cards.reached import for_one_visitor
 from ...charts.chart import Chart
-from ...controls import parts, visit
+from ...controls import session
 from ...controls.control import Values
-from ...controls.visit_state import this_visit
+from ...controls.lesson_session import this_session
+from ...controls.session import in_picture
 from ...controls.widget import control, is_there, sent
 from ...frame.ends import closes
 from ...frame.long_run import Steps, Work, run_so_far, within_callback
 from ...frame.models import most_read
+from ...reactive.code_check import for_one_visitor
+from ...reactive.fragments import commit, current_fragment, event, is_mounted
 from ...streamlit_workarounds.room_of_control import put_empty_room
 from ...words import number, percent
 from . import lesson
@@ -123,7 +125,7 @@ def writing(v: Values) -> Work | None:
 
 def _written_on() -> Steps:
     """Writes with what the controls say when it begins; at its end the page follows."""
-    v = visit.values()
+    v = session.values()
     (model, ids, _), made = whole(v), list[Written]()
     n = min(TEN, room_of(v))
     choose = drawing(cuts_of(v), v.next_seed, len(v.written_ids))
@@ -138,18 +140,18 @@ def _written_on() -> Steps:
 
 
 def _put_behind(made: list[Written] | tuple[Written, ...]) -> None:
-    _change_to((*visit.values().written_ids, *(each.token for each in made)))
+    _change_to((*session.values().written_ids, *(each.token for each in made)))
 
 
 def _is_here() -> bool:
     """In a callback: whether this page is open, and not one that it was left for."""
-    return "written_ids" in visit.values()
+    return "written_ids" in session.values()
 
 
 def _change_to(written: tuple[int, ...]) -> None:
     """Other tokens behind the text, read at once: else the page would be empty until they are."""
-    if visit.change(written_ids=written):
-        within_callback(passes(whole(visit.values())), AT_ONCE)
+    if session.change(written_ids=written):
+        within_callback(passes(whole(session.values())), AT_ONCE)
 
 
 def _keep() -> None:
@@ -159,7 +161,7 @@ def _keep() -> None:
 
 
 def _add() -> None:
-    v = visit.values()
+    v = session.values()
     if not _is_here() or (reading := seen(v)) is None or not room_of(v):
         return
     found = offered(order_of(reading), cuts_of(v))
@@ -168,7 +170,7 @@ def _add() -> None:
 
 def _take_out() -> None:
     if _is_here():
-        _change_to(visit.values().written_ids[:-1])
+        _change_to(session.values().written_ids[:-1])
 
 
 # --- the picture ---------------------------------------------------------------------------------
@@ -185,7 +187,7 @@ class Hand:
 
 
 def _fixed() -> frozenset[str]:
-    return frozenset(STOPS if visit.values().paper else visit.fixed() & {*STOPS})
+    return frozenset(STOPS if session.values().paper else session.fixed() & {*STOPS})
 
 
 @for_one_visitor
@@ -204,14 +206,14 @@ def _picture(made: Chart, written: Chart | None) -> None:
                 around = st.container(key=f"untold_{each.name}", width=145)
                 put_empty_room(around.container(key=f"moves_{each.name}"))
         control(lesson.NEXT_SEED, width=130)
-    now = {name: parts.read("stop", name) for name in STOPS}
-    hand = this_visit().own(Hand)
-    if not parts.stood("sliders_of_write") or hand.stood.get(f"chart_write_{hand.count}") != now:
+    now = {name: in_picture(name) for name in STOPS}
+    hand = this_session().own(Hand)
+    if not is_mounted("sliders_of_write") or hand.stood.get(f"chart_write_{hand.count}") != now:
         hand.start, hand.count = tuple(now.values()), hand.count + 1
     hand.stood[f"chart_write_{hand.count}"] = now
     made_of = spec(hand.start, tuple(BY_NAME[name].label for name in STOPS), _fixed())
     key, moving = f"chart_write_{hand.count}", [name for name in STOPS if name not in _fixed()]
-    selects = {"on_select": partial(_moved, key, parts.now_in())}
+    selects = {"on_select": partial(_moved, key, current_fragment())}
     look: dict[str, Any] = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
     look |= selects | {"selection_mode": moving} if moving else {}
     with st.container(key="fills_chart_of_write"):
@@ -223,15 +225,15 @@ def _moved(key: str, part: str) -> None:
     view; the others stand as they stood in it.
     """
     told = told_by(sent(key, {}).get("selection", {})) if is_there(key) and _is_here() else {}
-    hand = this_visit().own(Hand)
+    hand = this_session().own(Hand)
     before = hand.stood.get(key, {})
     moved = {name: value for name, value in told.items() if value != before.get(name)}
     hand.stood[key] = before | moved
-    is_done = bool(moved) and visit.change(**moved)
-    if key == f"chart_write_{hand.count}":
-        for name in moved:
-            parts.settle(part, ("stop", name), is_done)
-    parts.run_what_reads(at="write")
+    with event(hovered="write"):
+        is_done = bool(moved) and session.change(**moved)
+        if key == f"chart_write_{hand.count}":
+            for name in moved:
+                commit(part, (in_picture, name), is_done)
 
 
 def put_text(name: str, made: Chart) -> None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from attention_core.caching import cached_by_key, digest
 from attention_core.experiments.depth import gradient_norms
-from attention_core.kept import digest, kept_by_key
 from attention_core.mechanism.block import BlockOptions
 from attention_core.trace import Trace
 
@@ -29,7 +29,7 @@ def shares(trace: Trace, values: Values) -> Shares:
     return _kept_shares((digest(vectors), options, *sizes), vectors, options, *sizes)
 
 
-@kept_by_key(64)
+@cached_by_key(64)
 def _kept_shares(vectors, options: BlockOptions, n_blocks: int, d_hidden: int, seed: int) -> Shares:
     return gradient_norms(vectors, n_blocks, options, d_hidden=d_hidden, seed=seed)
 

@@ -1,32 +1,32 @@
 """When two functions are one: as they are written, and with what they close over.
 
-What a page's function has made is kept by the function. Two of one factory, or two that a loop has
-made, are written alike and close over other values: they are two.
+What a function has made is cached by the function. Two of one factory, or two that a loop has made,
+are written alike and close over other values: they are two.
+
+    function_identity(lambda: 1) != function_identity(lambda: 2)
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from torch import Tensor
-
-from attention_core.kept import digest
-from attention_core.trace import Step, Trace
-
-from ..controls.control import Values
-from ..controls.guard import Misdeclared
+from .isolation import Misdeclared
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), range)
 
 
 ALONE = "alone", object()
 """In the place of what cannot be told from others."""
+told_apart_by: dict[type, Callable[[Any], Any]] = {}
+"""How an app tells things of a class apart: hashable, and the same for what is the same."""
+never_closed_over: dict[type, str] = {}
+"""Classes of what is one visitor's, each with the name by which a function has to ask for it."""
 
 
-class Identity:
+class FunctionIdentity:
     """What tells functions from others; its hash is worked out once, as it is asked for often."""
 
     __slots__ = ("_hash", "is_alone", "told")
@@ -40,15 +40,14 @@ class Identity:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and self.told == other.told
+        return isinstance(other, FunctionIdentity) and self.told == other.told
 
 
-def identity(*made: Any) -> Identity:
+def function_identity(*made: Any) -> FunctionIdentity:
     """What tells functions, and what else a page gives in their place, from others. Raises
-    Misdeclared for one that closes over values or a trace of one visitor's, which it has to ask
-    for by name.
+    Misdeclared for one that closes over what is one visitor's, which it has to ask for by name.
     """
-    return Identity(tuple(_identity(each, {}) for each in made))
+    return FunctionIdentity(tuple(_identity(each, {}) for each in made))
 
 
 def _has_alone(told: Any) -> bool:
@@ -66,6 +65,15 @@ def _identity(one: Any, above: dict[int, int]) -> Any:
     def each(many: Any) -> tuple:
         return tuple(_identity(part, above) for part in many)
 
+    for kind, told in told_apart_by.items():
+        if isinstance(one, kind):
+            return kind, told(one)
+    for kind, name in never_closed_over.items():
+        if isinstance(one, kind):
+            raise Misdeclared(
+                f"a function of a page closes over a {type(one).__name__}, which is one visitor’s: "
+                f"let it ask for {name} by name instead"
+            )
     match one:
         case FunctionType():
             return one.__code__, *each((one.__defaults__, one.__kwdefaults__, _closed_over(one)))
@@ -75,13 +83,6 @@ def _identity(one: Any, above: dict[int, int]) -> Any:
             return partial, *each((one.func, one.args, one.keywords))
         case Enum() | type() | ModuleType() | BuiltinFunctionType():
             return (one,)
-        case Values() | Trace() | Step():
-            raise Misdeclared(
-                f"a function of a page closes over a {type(one).__name__}, which is one visitor’s: "
-                "let it ask for `v` or `trace` by name instead"
-            )
-        case Tensor():
-            return digest(one.detach())
         case Mapping():
             return type(one), *each(item for pair in one.items() for item in pair)
         case Sequence():

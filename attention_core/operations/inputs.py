@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..asked import shown
 from ..expression import Called, Expression, Number
+from ..validation import shown
 from .base import Backward, Operation, written
 
 LARGE = 100_000

@@ -12,7 +12,7 @@ from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent as Event
 
-from attention_ui.streamlit_workarounds import few_wakes
+from attention_ui.streamlit_workarounds import message_batching
 from serving import HANG
 
 DRAWN, BEGUN = Event.ENQUEUE_FORWARD_MSG, Event.SCRIPT_STARTED
@@ -26,7 +26,7 @@ def heard(monkeypatch):
     monkeypatch.setattr(AppSession, "_on_scriptrunner_event", tell)
     hear = lambda _, __, event, forward_msg: found.append((event, forward_msg.hash))  # noqa: E731
     monkeypatch.setattr(AppSession, "_handle_scriptrunner_event_on_event_loop", hear)
-    few_wakes.send_together()
+    message_batching.send_together()
     return found
 
 
@@ -50,7 +50,7 @@ def say(said, wait=lambda: None, kind="delta"):
 @pytest.mark.parametrize("seed", range(3))
 def test_all_that_a_run_says_comes_in_its_order_with_few_wakes(monkeypatch, heard, seed, last):
     """Also a message that nothing follows, in a moment; the end of a run sends all at once."""
-    monkeypatch.setattr(few_wakes, "MOMENT", 0.03 if last == DRAWN else 1e9)
+    monkeypatch.setattr(message_batching, "MOMENT", 0.03 if last == DRAWN else 1e9)
     wakes, at_random = [], random.Random(seed)
     said = [(DRAWN if at_random.random() < 0.97 else at_random.choice([BEGUN, *ENDS]), str(n))
             for n in range(997)] + [(last, "997")]  # fmt: skip
@@ -72,7 +72,7 @@ def test_all_that_a_run_says_comes_in_its_order_with_few_wakes(monkeypatch, hear
 @pytest.mark.parametrize("is_sent", [False, True])
 def test_of_a_run_that_only_chose_what_runs_nothing_is_heard(monkeypatch, heard, is_sent, kind):
     """Nor of its end; but of all that has drawn something, or that the browser knows of."""
-    monkeypatch.setattr(few_wakes, "MOMENT", 0 if is_sent else 1e9)
+    monkeypatch.setattr(message_batching, "MOMENT", 0 if is_sent else 1e9)
     said = [(BEGUN, "first"), (DRAWN, "between"), (AGAIN, ""), (BEGUN, "second"), (ENDS[0], "end")]
 
     told = itertools.count(1)

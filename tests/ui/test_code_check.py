@@ -20,12 +20,12 @@ import pytest
 import torch
 
 from attention_core.trace import Trace
-from attention_ui.cards.identity import identity
-from attention_ui.cards.kept import Few, Kept
-from attention_ui.cards.noted_trace import plain
-from attention_ui.cards.reached import check_reached, for_one_visitor
-from attention_ui.controls import parts
-from attention_ui.controls.guard import Misdeclared
+from attention_ui.cards.tracked_trace import plain
+from attention_ui.reactive.cache import Cache, SmallCache
+from attention_ui.reactive.code_check import check_code, for_one_visitor
+from attention_ui.reactive.function_identity import function_identity
+from attention_ui.reactive.isolation import Misdeclared
+from attention_ui.reactive.source import tracked_later
 from conftest import ROOT
 
 HERE = Path(__file__)
@@ -94,15 +94,15 @@ REACHES = {
     "a branch that is not taken": (in_a_branch, "clock, in `<listcomp>`"),
     "a function in it": (inner, "environment, in `asks`"),
     "what it closes over": (closes_over(helper), "clock, in `helper`"),
-    "a trace without its notes": (lambda: plain(Trace()), "notes nothing"),
-    "the trace of a step": (lambda step: Trace.of(step), "notes nothing"),
-    "what is noted later": (lambda: parts.noted_later(), "notes nothing"),
-    "values unread": (lambda v: v._values, "notes nothing"),
+    "a trace without its notes": (lambda: plain(Trace()), "tracks nothing"),
+    "the trace of a step": (lambda step: Trace.of(step), "tracks nothing"),
+    "what is noted later": (lambda: tracked_later(), "tracks nothing"),
+    "values unread": (lambda v: v._values, "tracks nothing"),
 }
 
 
 def check(function):
-    check_reached("The card 'one' of lesson", identity(function), [function])
+    check_code("The card 'one' of lesson", function_identity(function), [function])
 
 
 @pytest.mark.parametrize("what", REACHES)
@@ -149,7 +149,7 @@ def test_two_closures_are_looked_through_each_by_itself():
 
 def test_chance_of_torch_is_the_same_for_everybody_and_goes_on_as_if_nothing_was():
     before = torch.random.get_rng_state()
-    kept, few = Kept(1_000), Few()
+    kept, few = Cache(1_000), SmallCache()
     drawn = {kept.get(("answers", at), lambda: float(torch.rand(())), lambda _: 1) for at in (1, 2)}
     drawn |= {few.get(at, lambda: float(torch.rand(())), "The picture") for at in (1, 2)}
     assert len(drawn) == 1
@@ -157,13 +157,13 @@ def test_chance_of_torch_is_the_same_for_everybody_and_goes_on_as_if_nothing_was
 
 
 OUTSIDE = {
-    "attention_ui/cards/asked_again.py": "which script declares a page, and when it was written",
+    "attention_ui/cards/review.py": "which script declares a page, and when it was written",
     "attention_ui/cards/show.py": "when a visit began, in the names of its views",
     "attention_ui/frame/basics.py": "the icon, once a process",
-    "attention_ui/frame/coming_back.py": "its script, once; whose changes a browser makes once",
+    "attention_ui/frame/spaced_repetition.py": "its script; whose changes a browser makes once",
     "attention_ui/frame/long_run.py": "how long a slice of work takes",
     "attention_ui/frame/models.py": "which models there are: the source `model`",
-    "attention_ui/frame/near.py": "its script, once a process",
+    "attention_ui/reactive/visibility.py": "its script, once a process",
     "attention_ui/frame/of_the_system.py": "what a server is told of its machine, once",
     "attention_ui/frame/save_picture.py": "which press of a button it was",
     "attention_ui/frame/started.py": "what a server was told when it was started",
@@ -177,7 +177,7 @@ def test_what_is_not_looked_through_asks_for_nothing_outside_but_this():
     asks = {"time", "datetime", "random", "secrets", "uuid", "os", "socket", "subprocess",
             "tempfile", "pathlib"}  # fmt: skip
     found = set()
-    rooms = [ROOT / "attention_ui" / room for room in ("cards", "controls", "frame")]
+    rooms = [ROOT / "attention_ui" / room for room in ("cards", "controls", "frame", "reactive")]
     for path in (each for room in rooms for each in room.glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             named = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
@@ -185,5 +185,5 @@ def test_what_is_not_looked_through_asks_for_nothing_outside_but_this():
                 named = [each.name for each in node.names]
             if {each.split(".")[0] for each in named} & asks:
                 found.add(path.relative_to(ROOT).as_posix())
-    found -= {"attention_ui/cards/reached.py", "attention_ui/controls/guard.py"}
+    found -= {"attention_ui/reactive/code_check.py", "attention_ui/reactive/isolation.py"}
     assert found == OUTSIDE.keys()

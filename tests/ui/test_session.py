@@ -5,11 +5,11 @@ from urllib.parse import urlencode
 import pytest
 
 from alone import Visitor, other_texts
-from attention_ui.controls import parts, visit
+from attention_ui.controls import session
 from attention_ui.controls.control import MAX_LINK, Control, understood
 from attention_ui.controls.fields import Edits, Flag, Whole
 from attention_ui.controls.shared import AROUND
-from attention_ui.frame.rooms import controls_of
+from attention_ui.frame.lesson_modules import controls_of
 from visiting import LESSONS
 
 OF_LESSON = {}
@@ -43,9 +43,9 @@ def opened(name: str, **link: str) -> Visitor:
 
 def uses(visitor: Visitor, name: str, text: str) -> bool:
     """What a widget's callback does with what the browser sends."""
-    with visitor.here():
+    with visitor.acts():
         one = control(name)
-        return visit.used(name, text if one.name == "example" else one.field.read(text))
+        return session.used(name, text if one.name == "example" else one.field.read(text))
 
 
 @pytest.mark.parametrize("name", OF_LESSON)
@@ -60,10 +60,10 @@ def test_what_is_chosen_counts_is_in_the_address_and_goes_back(name):
     other = Visitor().opens(OF_LESSON[name][0], dict(visitor.address))
     assert other.state.values == after, "who opens the link sees the same"
     assert other.state.notices == []
-    with visitor.here():
-        assert visit.is_changed() != (one.stays or name == "example")
-        visit.reset()
-        assert not visit.is_changed()
+    with visitor.acts():
+        assert session.is_changed() != (one.stays or name == "example")
+        session.reset()
+        assert not session.is_changed()
     back = visitor.state.values
     stays = {each.name for each in visitor.state.controls if each.stays}
     if name != "example":
@@ -78,15 +78,15 @@ def test_what_a_link_fixes_nobody_moves(how, name):
     chosen = {name: another(plain, one)}
     visitor = opened(name, **{how: name}, **{n: t for n, t in chosen.items() if n != "example"})
     fixed, link = visitor.state.values[name], another(visitor, one)
-    with visitor.here():
-        assert name in visit.fixed()
+    with visitor.acts():
+        assert name in session.fixed()
         if how == "lock":
-            assert not visit.used(name, one.field.read(link))
+            assert not session.used(name, one.field.read(link))
             assert visitor.state.drafts == {}, "nothing was typed"
-        told = visit.try_to_choose({name: link})
+        told = session.try_to_choose({name: link})
         assert told == f"the link that you opened fixes “{one.label}”."
         assert visitor.state.values[name] == fixed
-        visit.reset()
+        session.reset()
         assert visitor.state.values[name] == fixed
 
 
@@ -109,8 +109,8 @@ def test_on_another_page_all_stays_but_what_was_of_the_page_alone(lesson):
 
 def uses_if_it_fits(visitor: Visitor, one: Control) -> None:
     for text in other_texts(one, visitor.state.values):
-        with visitor.here():
-            if visit.try_to_choose({one.name: text}) is None:
+        with visitor.acts():
+            if session.try_to_choose({one.name: text}) is None:
                 return
 
 
@@ -132,8 +132,8 @@ def test_what_belongs_to_the_old_value_goes_and_what_is_chosen_along_with_it_sta
     assert undone not in visitor.state.chosen
     told = "The table has changed, so the numbers you changed in it were removed."
     assert visitor.state.notices == ([told] if undone.endswith("edits") else [])
-    with both.here():
-        assert visit.try_to_choose({name: text, undone: typed}) is None
+    with both.acts():
+        assert session.try_to_choose({name: text, undone: typed}) is None
     assert both.state.chosen[undone] == typed
 
 
@@ -152,8 +152,8 @@ def another_than(visitor: Visitor, one: Control, undone: str) -> str:
 
 # --- what cannot be used --------------------------------------------------------------------------
 def uses_raw(visitor: Visitor, name: str, raw: object) -> bool:
-    with visitor.here():
-        return visit.used(name, raw)
+    with visitor.acts():
+        return session.used(name, raw)
 
 
 def test_what_cannot_be_used_stays_typed_and_counts_with_what_makes_it_fit():
@@ -171,7 +171,7 @@ def test_what_cannot_be_used_stays_typed_and_counts_with_what_makes_it_fit():
     assert visitor.state.values == before
     with visitor.here():
         for name in visitor.state.drafts:
-            assert visit.problem(name).startswith(f"{control(name).label}: ")
+            assert session.problem(name).startswith(f"{control(name).label}: ")
     assert uses_raw(visitor, "d_in", 5)
     assert visitor.state.values.d_in == 5
     assert visitor.state.drafts == {"sentence": "A zebra", "seed": "x"}, "which fit with nothing"
@@ -185,11 +185,11 @@ def test_what_cannot_be_used_stays_typed_and_counts_with_what_makes_it_fit():
 def test_what_was_typed_is_gone_with_what_it_was_typed_into(leave):
     visitor = Visitor("tokenize_and_embed", **EXAMPLE)
     assert not uses_raw(visitor, "seed", "x")
-    with visitor.here():
+    with visitor.acts():
         if leave == "forget":
-            visit.forget("seed")
+            session.forget("seed")
         if leave == "reset":
-            visit.reset()
+            session.reset()
     if leave == "elsewhere":
         visitor.opens("causal_mask", {})
     if leave == "link":
@@ -197,7 +197,7 @@ def test_what_was_typed_is_gone_with_what_it_was_typed_into(leave):
         visitor.opens("tokenize_and_embed", {**EXAMPLE, "d_in": "5"})
     assert visitor.state.drafts == {}
     with visitor.here():
-        assert visit.problem("seed") is None
+        assert session.problem("seed") is None
 
 
 def test_what_no_browser_sends_changes_nothing():
@@ -216,8 +216,8 @@ def test_what_would_be_too_long_for_a_link_is_refused_at_the_very_character():
         rest = MAX_LINK - beside + more
         # A euro takes nine characters in a link, and the text itself may have 5,000.
         text = "€" * (rest // 9) + "x" * (rest % 9)
-        with visitor.here():
-            told = visit.try_to_choose({"sentence": text})
+        with visitor.acts():
+            told = session.try_to_choose({"sentence": text})
         assert (told is None) == fits
         assert (len(urlencode(visitor.address)) == MAX_LINK) == fits
         assert fits or f"would have {MAX_LINK + 1:,} characters, and {MAX_LINK:,} fit" in told
@@ -239,10 +239,10 @@ def test_an_address_is_taken_up_where_the_browser_has_changed_it_and_no_control_
 def test_a_link_of_ours_that_is_older_than_a_change_takes_nothing_back_and_another_counts():
     visitor = Visitor("tokenize_and_embed", **EXAMPLE, d_in="5")
     with visitor.here():
-        first = dict(visit.link_query("contents"))
+        first = dict(session.link_query("contents"))
     assert uses_raw(visitor, "d_in", 7)
     with visitor.here():
-        second = dict(visit.link_query("contents"))
+        second = dict(session.link_query("contents"))
     assert (first["d_in"], second["d_in"]) == ("5", "7")
     for of_ours, lesson in (
         (first, "causal_mask"),
@@ -256,14 +256,16 @@ def test_a_link_of_ours_that_is_older_than_a_change_takes_nothing_back_and_anoth
 
 
 def test_what_is_not_known_or_cannot_be_used_is_said_and_nothing_more_than_a_little_of_it():
-    names = {f"name_{at}": "1" for at in range(visit.MAX_UNKNOWN + 2)}
+    names = {f"name_{at}": "1" for at in range(session.MAX_UNKNOWN + 2)}
     visitor = Visitor("tokenize_and_embed", **EXAMPLE, **names, seed="x" * 400, d_in="5")
     assert visitor.address == {**EXAMPLE, "d_in": "5"}
     unknown, wrong = sorted(visitor.state.notices, key=lambda told: "seed" in told)
-    assert [f"name_{at}" in unknown for at in range(6)] == [True] * visit.MAX_UNKNOWN + [False] * 2
+    assert [f"name_{at}" in unknown for at in range(6)] == [True] * session.MAX_UNKNOWN + [
+        False
+    ] * 2
     assert unknown.endswith("and 2 more.")
-    assert "x" * visit.MOST_QUOTED + "…" in wrong
-    assert "x" * (visit.MOST_QUOTED + 1) not in wrong
+    assert "x" * session.MOST_QUOTED + "…" in wrong
+    assert "x" * (session.MOST_QUOTED + 1) not in wrong
     visitor.opens("tokenize_and_embed")
     assert len(visitor.state.notices) == 2, "said while the page stands"
     visitor.opens("causal_mask", {})
@@ -277,8 +279,8 @@ def test_what_a_page_knows_no_more_of_is_kept_for_others_and_is_in_no_link():
     assert visitor.state.unfit == {"query"}
     assert "query" in visitor.state.chosen
     with visitor.here():
-        assert "query" not in {**visit.chosen(), **visit.shared(), **visitor.address}
-        assert "query" not in visit.link_query("contents")
+        assert "query" not in {**session.chosen(), **session.shared(), **visitor.address}
+        assert "query" not in session.link_query("contents")
     assert uses_raw(visitor, "sentence", "a b c d e f g h i j k")
     assert visitor.state.values.query == 9
     assert visitor.address["query"] == "9"
@@ -298,9 +300,9 @@ def test_of_what_is_chosen_a_link_for_others_leaves_out_what_is_done_and_a_pin_w
     link = {**EXAMPLE, "d_in": "5", "done": "causal_mask", "predict": "off", "hide": "seed"}
     visitor = Visitor("simplified_attention", **link, cell="scores.0.0", section="scores")
     with visitor.here():
-        assert visit.shared() == {n: t for n, t in visit.chosen().items() if n != "done"}
-        assert visit.pin_text() == "example=wild_cat&d_in=5"
-        carried = visit.link_query("contents")
+        assert session.shared() == {n: t for n, t in session.chosen().items() if n != "done"}
+        assert session.pin_text() == "example=wild_cat&d_in=5"
+        carried = session.link_query("contents")
     assert carried == link, "not the cell that is open on this page"
 
 
@@ -312,7 +314,7 @@ def test_another_example_or_an_unusable_one_keeps_what_is_fixed_alone():
     values = visitor.state.values
     assert (values.seed, values.d_in, values.tokenizer) == (7, 3, "blanks")
     assert "reserved" not in visitor.state.chosen
-    assert Visitor("tokenize_and_embed", example="no_such").state.chosen["example"] == visit.FIRST
+    assert Visitor("tokenize_and_embed", example="no_such").state.chosen["example"] == session.FIRST
 
 
 # --- what others take along -----------------------------------------------------------------------
@@ -331,7 +333,7 @@ def test_what_others_leave_no_room_for_is_asked_for_again_and_each_is_told_why()
         assert uses_raw(visitor, "most", most)
         assert visitor.state.values.largest == has
         with visitor.here():
-            assert parts.worth(("along", "largest")) == why
+            assert session.fitted_because.now("largest") == why
         assert visitor.address.get("largest") == str(has)
 
 
@@ -339,7 +341,7 @@ def of_sizes(**link: str) -> Visitor:
     visitor = Visitor()
     visitor.address.from_dict({"example": "wild_cat", "largest": "8", **link})
     with visitor.here():
-        visit.arrive("sizes", (*SIZES, *controls_of("simplified_attention")))
+        session.arrive("sizes", (*SIZES, *controls_of("simplified_attention")))
     return visitor
 
 
@@ -347,8 +349,8 @@ def test_no_choice_is_offered_that_would_take_along_what_is_fixed():
     choices = {most: str(most) for most in range(10)}
     for link, least in (({}, 0), ({"lock": "largest"}, 8), ({"hide": "largest"}, 8)):
         visitor = of_sizes(**link)
-        with visitor.here():
-            assert [*visit.offered(SIZES[0], choices)] == [*range(least, 10)]
-            told = visit.try_to_choose({"most": "5"})
+        with visitor.acts():
+            assert [*session.offered(SIZES[0], choices)] == [*range(least, 10)]
+            told = session.try_to_choose({"most": "5"})
         assert (told is None) == (not link)
         assert visitor.state.values.largest == (8 if link else 5)

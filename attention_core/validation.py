@@ -77,7 +77,7 @@ def shown(value: object) -> str:
     return told if len(told) <= LONG else f"{told[:LONG]}…"
 
 
-def answers(asked: Asked) -> Asked:
+def validated(asked: Asked) -> Asked:
     """A public function, or a class of settings, that looks at each argument first: a list is taken
     for a tuple, and numpy's numbers for Python's. Raises ValueError, with the argument, the value
     and what it must be, for what is misspelt, missing or of another kind than its type says; and

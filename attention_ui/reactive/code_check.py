@@ -1,9 +1,10 @@
-"""What a card's function reaches as it is written: no clock, no environment, no chance, no file.
+"""What a function reaches as it is written: no clock, no environment, no chance, no file.
 
-What it makes is kept for everybody by what it has read, and none of these is noted. So its code is
-looked through before it runs first, with all functions of lessons, pictures and charts that it
-names, also in branches that it seldom takes. What it asks of a visit is refused while it runs
-(`controls/guard.py`).
+What it makes is cached for everybody by what it has read, and none of these is tracked. So its code
+is looked through before it runs first, with all functions of the app that it names, also in
+branches that it seldom takes. What it asks of a session is refused while it runs (`isolation.py`).
+
+    check_code("The card 'apples'", function_identity(apples), [apples])
 """
 
 import builtins
@@ -25,20 +26,17 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.trace import Trace
+from . import isolation, session, source
+from .function_identity import FunctionIdentity
+from .isolation import INSTEAD, Misdeclared
 
-from ..controls import guard, parts, visit_state
-from ..controls.guard import INSTEAD, Misdeclared
-from . import noted_trace
-from .identity import Identity
-
-ROOMS = tuple(f"{guard.UI}.{room}" for room in ("lessons", "charts", "picture", "words"))
-"""What is looked through, beside a page's own script. What else a card calls is tested by itself:
-see `tests/ui/test_reached.py`.
+ROOMS: list[str] = []
+"""The modules whose names begin so are looked through, beside a page's own script: an app says
+which. What else a card calls has to be tested by itself.
 """
 CLOCK, CHANCE = "the clock", "chance, unless it is drawn with a seed, by a generator of its own"
 ENVIRONMENT, FILE = "the environment", "a file, or what else is outside of the program"
-PAST = "what notes nothing"
+UNTRACKED = "what tracks nothing"
 SEEDED = {random.Random, np.random.default_rng, np.random.Generator}
 OF_MODULES: dict[ModuleType, str] = {
     time: CLOCK,
@@ -56,11 +54,10 @@ OF_OBJECTS: dict[int, str] = {
     **{id(each): ENVIRONMENT for each in (os.environ, os.getenv, os.getcwd, os.getpid)},
     **{id(each): FILE for each in (open, input, os.listdir, os.scandir, os.stat, os.walk)},
     id(os.urandom): CHANCE,
-    id(vars(Trace)["of"].__func__): PAST,
-    id(noted_trace.plain): PAST,
-    id(parts.noted_later): PAST,
-    id(visit_state.the_visit): PAST,
-    id(guard.gate_opened): PAST,
+    id(source.tracked_later): UNTRACKED,
+    id(source.current): UNTRACKED,
+    id(session.the_session): UNTRACKED,
+    id(isolation.gate_opened): UNTRACKED,
 }
 OF_CLASSES: dict[type, tuple[set[str], str]] = {
     datetime.date: ({"now", "utcnow", "today"}, CLOCK),
@@ -70,9 +67,9 @@ OF_CLASSES: dict[type, tuple[set[str], str]] = {
         FILE,
     ),
 }  # fmt: skip
-OF_ANYTHING = {"read_text": FILE, "read_bytes": FILE, "_values": PAST, "__globals__": PAST}
+OF_ANYTHING = {"read_text": FILE, "read_bytes": FILE, "__globals__": UNTRACKED}
 """Attributes of whatever it is."""
-_known: dict[Identity, str] = {}
+_known: dict[FunctionIdentity, str] = {}
 """What is wrong with functions that were looked through; "" for nothing."""
 
 
@@ -80,20 +77,30 @@ _clean: set[CodeType] = set()
 """Codes that were looked through, and close over nothing: what they name, they name always."""
 
 
+def never_reached(*objects: Any) -> None:
+    """What an app has that tracks nothing, and that no card may name."""
+    OF_OBJECTS.update({id(each): UNTRACKED for each in objects})
+    _kept.extend(objects)
+
+
+_kept: list[Any] = []
+"""So that no other object gets their ids."""
+
+
 class Wrong(str):
     """In words, what a code names that it must not."""
 
 
-def check_reached(called: str, identity: Identity, made: Iterable[Any]) -> None:
+def check_code(called: str, identity: FunctionIdentity, made: Iterable[Any]) -> None:
     """Raises Misdeclared where functions of a page, which have this identity, name what is not
-    noted; `called` begins the sentence that says so.
+    tracked; `called` begins the sentence that says so.
     """
     if identity not in _known:
         seen: set[CodeType] = set()
         functions = filter(None, map(_function_of, made))
         _known[identity] = next((one for each in functions for one in _each_wrong(each, seen)), "")
     if wrong := _known[identity]:
-        raise Misdeclared(f"{called} reaches {wrong}. {INSTEAD}")
+        raise Misdeclared(f"{called} reaches {wrong}. {INSTEAD[0]}")
 
 
 def _function_of(made: Any) -> FunctionType | None:
@@ -138,7 +145,7 @@ def _ours(found: Any, by: FunctionType) -> Iterator[FunctionType]:
         function = _function_of(found)
         inner = [] if function is None else [function]
     for each in inner:
-        is_ours = each.__module__.startswith(ROOMS) or each.__globals__ is by.__globals__
+        is_ours = each.__module__.startswith(tuple(ROOMS)) or each.__globals__ is by.__globals__
         if is_ours and not getattr(each, "for_one_visitor", False):
             yield each
 

@@ -11,7 +11,9 @@ import streamlit as st
 
 from attention_core.text.tokenizers import clean
 
-from . import parts
+from ..reactive.fragments import begin_page, check_event
+from ..reactive.session import the_session
+from ..reactive.source import is_tracked, source
 from .control import (
     MAX_LINK,
     TYPED,
@@ -25,8 +27,8 @@ from .control import (
     written,
 )
 from .fields import Choice, ScoreRow, Sentence
+from .lesson_session import Texts, this_session
 from .shared import FIRST
-from .visit_state import Texts, the_visit, this_visit
 
 FIRST_VISIT = {"example": FIRST}
 """What an address without anything stands for."""
@@ -40,7 +42,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
 
     `known` are names that other pages have controls for: they are kept. Returns the values.
     """
-    state, link = this_visit(), st.query_params.to_dict()
+    state, link = this_session(), st.query_params.to_dict()
     last_page, last_written = state.written or (None, None)
     was_touched, state.was_touched, state.by_address = state.was_touched, False, False
     is_same = page == last_page
@@ -78,20 +80,20 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     save()
     has_browser = "Mozilla" in st.context.headers.get("User-Agent", "")
     is_on_paper = values["paper"]
-    parts.begin_page(is_same, has_browser and not is_on_paper, bool(values["card"] or is_on_paper))
+    begin_page(is_same, has_browser and not is_on_paper, bool(values["card"] or is_on_paper))
     return state.values
 
 
 def begins(by_address: bool, script: str) -> None:
     """Before a run's callbacks: whether Back or Forward asked for it on this page (`script`)."""
-    state = this_visit()
+    state = this_session()
     state.by_address, state.goes_back = by_address, by_address and script == state.script
     state.script = script
 
 
 def _go_back_first() -> None:
     """In a callback: what was pressed after Back is added to what the address says now."""
-    state, link = this_visit(), st.query_params.to_dict() or FIRST_VISIT
+    state, link = this_session(), st.query_params.to_dict() or FIRST_VISIT
     if state.goes_back and state.written not in (None, (state.page, link)):
         _take(link, link)
         state.written = (state.page, link)
@@ -101,18 +103,18 @@ def _go_back_first() -> None:
 
 def is_left(page: str) -> bool:
     """At the top of a page: whether the visitor comes from another."""
-    return (this_visit().written or (page,))[0] != page
+    return (this_session().written or (page,))[0] != page
 
 
 def is_late() -> bool:
     """Whether what the browser says is older than what was written into the address last."""
-    written = this_visit().written
+    written = this_session().written
     return bool(written) and (st.query_params.to_dict() or FIRST_VISIT) != written[1]
 
 
 def _take(link: Texts, known: Collection[str]) -> None:
     """Choose what a link says, as far as any page has a control for it."""
-    state = this_visit()
+    state = this_session()
     unknown = [name for name in link if name not in known]
     texts = {name: text for name, text in link.items() if name in known}
     state.written = None  # the browser is there already
@@ -141,7 +143,7 @@ def _quoted(text: str, most: int = MOST_QUOTED) -> str:
 
 def save() -> None:
     """Write what was chosen into the address; not on a first visit, for the Back button."""
-    state = this_visit()
+    state = this_session()
     query, page = chosen(), state.page
     # What the browser says may be of a moment ago: what was written last is on its way there.
     on_page, on_its_way = state.written or (page, query)
@@ -152,37 +154,53 @@ def save() -> None:
 
 
 def _note(name: str) -> None:
-    if parts.is_drawing():
-        parts.read("value", name)
+    if is_tracked():
+        value(name)
 
 
-@parts.source("value")
-def _value(name: str) -> Any:
+@source()
+def value(name: str) -> Any:
+    """That of a control."""
     return values().unread(name)
 
 
-@parts.source("draft", own=True)
-def _draft(name: str) -> tuple[str | None, str | None]:
+in_widget = value.displayed("a widget")
+in_picture = value.displayed("a picture")
+"""The same where it stands in what the browser moves by itself."""
+
+
+@source(own=True)
+def draft(name: str) -> tuple[str | None, str | None]:
     """What was typed and cannot be used, and why."""
-    return this_visit().drafts.get(name), this_visit().problems.get(name)
+    return this_session().drafts.get(name), this_session().problems.get(name)
 
 
-@parts.source("session", own=True)
-def _session(what: str) -> Any:
-    """Of all of the visit: the notices, what was chosen, whether it differs from the example."""
-    if what == "notices":
-        return tuple(this_visit().notices)
-    return tuple(chosen().items()) if what == "chosen" else is_changed()
+@source(own=True)
+def notices(_: str) -> tuple[str, ...]:
+    """What was not applied, in words."""
+    return tuple(this_session().notices)
+
+
+@source(own=True)
+def all_chosen(_: str) -> tuple[tuple[str, str], ...]:
+    """All that was chosen, as a link says it."""
+    return tuple(chosen().items())
+
+
+@source(own=True)
+def differs(_: str) -> bool:
+    """Whether anything is otherwise than in the example."""
+    return is_changed()
 
 
 def values() -> Values:
     """The values of this page's controls, also in a part of it that runs alone."""
-    return the_visit().values
+    return the_session().values
 
 
 def chosen() -> Texts:
     """What was chosen and fits here, as a link says it: of the rest, a link would be told."""
-    state = this_visit()
+    state = this_session()
     return {name: text for name, text in state.chosen.items() if name not in state.unfit}
 
 
@@ -193,7 +211,7 @@ def shared() -> Texts:
 
 def pin_text() -> str:
     """What is on the screen, as a pin keeps it: what makes numbers, and not what stands around."""
-    around = {each.name for each in this_visit().controls if each.stays or each.of_page}
+    around = {each.name for each in this_session().controls if each.stays or each.of_page}
     return urlencode({name: text for name, text in chosen().items() if name not in around})
 
 
@@ -204,7 +222,7 @@ def names_in(name: str) -> list[str]:
 
 def leave_out(name: str, unknown: Collection[str]) -> None:
     """Take names out of `hide` or `lock` that no page has, and say so."""
-    state = this_visit()
+    state = this_session()
     state.chosen[name] = ",".join(each for each in names_in(name) if each not in unknown)
     told = ", ".join(f"“{_quoted(each, 20)}”" for each in sorted(unknown)[:MAX_UNKNOWN])
     what = f"The link’s {name} must have names of controls, and {told} is none. It was left out."
@@ -215,50 +233,48 @@ def leave_out(name: str, unknown: Collection[str]) -> None:
     save()
 
 
-def fixed() -> frozenset[str]:
+@source()
+def fixed(_: str) -> frozenset[str]:
     """The names of what a teacher's link hides or locks; a card may read it."""
-    return parts.read("fixed")
-
-
-@parts.source("fixed")
-def _fixed(_: str) -> frozenset[str]:
     return frozenset((*names_in("hide"), *names_in("lock")))
 
 
 def with_example(name: str, controls: Sequence[Control]) -> Texts:
     """All that is chosen with another example: its own, and what stays or is fixed."""
-    now = {n: text for n, text in this_visit().fixed.items() if n in fixed()}
+    now = {n: text for n, text in this_session().fixed.items() if n in fixed()}
     return after_example({**now, **chosen()}, name, controls, fixed())
 
 
 def try_to_choose(texts: Texts) -> str | None:
-    """From another control's callback: choose texts as a link does. Returns what stops them."""
-    state = this_visit()
+    """In an event: choose texts as a link does. Returns what stops them."""
+    check_event("`try_to_choose`")
+    state = this_session()
     state.drafts = {n: text for n, text in state.drafts.items() if n not in texts}
     return _try(texts)
 
 
 def change(**chosen: Any) -> bool:
-    """From another control's callback: change values, or refuse with a notice. Whether done."""
-    fields = {each.name: each.field for each in this_visit().controls}
+    """In an event: change values, or refuse with a notice. Whether done."""
+    check_event("`change`")
+    fields = {each.name: each.field for each in this_session().controls}
     if not fields.keys() >= chosen.keys():
         return False  # what was pressed stood on a page that is left
     problem = try_to_choose({name: fields[name].write(value) for name, value in chosen.items()})
     if problem:
-        this_visit().notices = [f"Not applied: {problem}"]
+        this_session().notices = [f"Not applied: {problem}"]
     return problem is None
 
 
 def say(notice: str) -> None:
     """Something that was not applied, in words. It may quote the person."""
-    this_visit().was_touched = True
-    this_visit().notices += [notice]
+    this_session().was_touched = True
+    this_session().notices += [notice]
 
 
 def forget(*names: str) -> None:
     """From a callback: back to their starts."""
     _go_back_first()
-    state = this_visit()
+    state = this_session()
     state.was_touched = True
     for name in names:
         state.chosen.pop(name, None)
@@ -268,13 +284,14 @@ def forget(*names: str) -> None:
 
 
 def used(name: str, raw: object) -> bool:
-    """From the callback of a control: take what its widget has, or keep it as a draft and say
+    """In an event of a control: take what its widget has, or keep it as a draft and say
     what is wrong. Returns whether it was taken.
 
     What did not fit before is tried again along with it: four heads and a width of 8 may fit each
     other where neither fits what was there.
     """
-    state = this_visit()
+    check_event("`used`")
+    state = this_session()
     control = _control(name)
     if control is None or name in names_in("lock"):
         return False
@@ -299,7 +316,7 @@ def used(name: str, raw: object) -> bool:
 
 
 def _control(name: str) -> Control | None:
-    return next((each for each in this_visit().controls if each.name == name), None)
+    return next((each for each in this_session().controls if each.name == name), None)
 
 
 def _as_text(control: Control, raw: object) -> str | None:
@@ -316,18 +333,18 @@ def _as_text(control: Control, raw: object) -> str | None:
 
 def _understand_anew() -> None:
     """After what was chosen has changed: the values that it stands for now."""
-    _understand_as(understood(this_visit().chosen, this_visit().controls))
+    _understand_as(understood(this_session().chosen, this_session().controls))
 
 
 def _understand_as(known: Understood) -> None:
-    state, (values, wrong) = this_visit(), known
+    state, (values, wrong) = this_session(), known
     state.values, state.unfit = values.read_by(_note), {*wrong}
 
 
 def _try(texts: Texts) -> str | None:
     """Choose these texts if they can be used beside all else; returns what stops them, in words."""
     _go_back_first()
-    state = this_visit()
+    state = this_session()
     controls, before = state.controls, state.values
     if "example" in texts:
         texts_now = with_example(texts["example"], controls)
@@ -366,10 +383,10 @@ def _try(texts: Texts) -> str | None:
     return None
 
 
-@parts.source("along")
-def _along(name: str) -> str:
+@source()
+def fitted_because(name: str) -> str:
     """Why a value is not the one that was asked for, in a sentence; "" where it is."""
-    state = this_visit()
+    state = this_session()
     if name not in state.asked:
         return ""
     return fitted({**state.chosen, name: state.asked[name]}, state.controls).get(name, ("", ""))[1]
@@ -377,7 +394,7 @@ def _along(name: str) -> str:
 
 def offered(control: Control, choices: Mapping[Any, str]) -> Mapping[Any, str]:
     """The choices that would take nothing along that a teacher's link fixes."""
-    state = this_visit()
+    state = this_session()
     controls, before = state.controls, state.values
     along = {each.name for each in controls if each.fits} & fixed() - {control.name}
     if not along:
@@ -393,13 +410,13 @@ def offered(control: Control, choices: Mapping[Any, str]) -> Mapping[Any, str]:
 
 def problem(name: str) -> str | None:
     """What is wrong with what was typed into a control, if anything is."""
-    draft, why = parts.read("draft", name)
-    return None if draft is None else why
+    typed, why = draft(name)
+    return None if typed is None else why
 
 
 def settle_cell() -> None:
     """At the end of a page: a cell that no picture has is said; one undrawn finds its card."""
-    here, met = values(), this_visit().cells
+    here, met = values(), this_session().cells
     if not here.cell or any(opens for _, _, opens in met):
         return
     having = [card for card, has, _ in met if has]
@@ -410,15 +427,15 @@ def settle_cell() -> None:
         say(f"The link’s cell {cell}[{where}] is not in this lesson. It was left out.")
         st.rerun()
     elif here.section not in [card for card, *_ in met]:
-        change(section=having[0])
+        _try({"section": having[0]})  # its text is its name
         st.rerun()
 
 
 def link_query(where: str) -> Texts:
     """Parameters for the links to other pages that stand somewhere: all that they can use."""
-    of_page = {each.name for each in this_visit().controls if each.of_page}
+    of_page = {each.name for each in this_session().controls if each.of_page}
     carried = {name: text for name, text in chosen().items() if name not in of_page}
-    linked = this_visit().linked
+    linked = this_session().linked
     if linked.get(where, carried) != carried:  # a click may be on its way to the one before
         linked[f"{where}, before"] = linked[where]
     linked[where] = carried
@@ -427,12 +444,13 @@ def link_query(where: str) -> Texts:
 
 def is_changed() -> bool:
     """Whether going back to the example would change anything that this page has a control for."""
-    controls = this_visit().controls
+    controls = this_session().controls
     back = after_example(chosen(), chosen()["example"], controls, fixed())
     return any(back.get(each.name) != chosen().get(each.name) for each in controls)
 
 
 def reset() -> None:
-    """From a callback: back to the example's own values, but for what a teacher's link fixes."""
-    this_visit().drafts = {}
+    """In an event: back to the example’s own values, but for what a teacher’s link fixes."""
+    check_event("`reset`")
+    this_session().drafts = {}
     _try({"example": chosen()["example"]})

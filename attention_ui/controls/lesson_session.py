@@ -1,26 +1,23 @@
-"""All that lasts for a visit, in one object: ours in Streamlit's session, beside widgets."""
+"""All that lasts for a visit, in one object: the session of this app."""
 
 from collections.abc import Iterable, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
-import streamlit as st
-
+from ..reactive.session import Session, use_session
+from ..reactive.session import this_session as _this_session
+from ..reactive.source import source
 from .control import Control, Values
-from .guard import VISIT, check_open, gate_opened
 
-Kind = TypeVar("Kind")
 Texts = dict[str, str]
 """Values of controls by their names, as a link says them."""
 
 
 @dataclass
-class VisitState:
+class LessonSession(Session):
     """What a visitor has chosen, was told, and has met; rooms above keep their `own` in it."""
 
     # The page that is open.
-    page: str = ""
     controls: Sequence[Control] = ()
     values: Values = field(default_factory=Values)
     """Those of its controls, as they are now."""
@@ -50,18 +47,12 @@ class VisitState:
     """The page and the parameters that the address was last given; None if a link was taken up."""
     linked: dict[str, Texts] = field(default_factory=dict)
     """The parameters of our own links, by where they stand."""
-    was_touched: bool = False
-    """Whether a callback of ours began this run: the browser may still tell the address before."""
-    by_address: bool = False
-    """Whether the address has asked for this run: then it is of the whole page."""
     script: str = ""
     """What Streamlit calls the page."""
     goes_back: bool = False
     """Whether the address is another step of the same page, which has not been taken up yet."""
 
     # The page as it is drawn.
-    window: frozenset[str] | None = None
-    """Whether it is a `phone`'s; None before the browser says so of a page."""
     misread: int = 0
     """How many tables had letters of another size than the page, by the time they were built."""
     in_card: str = ""
@@ -77,18 +68,20 @@ class VisitState:
     pictures: dict[str, Any] = field(default_factory=dict)
     """What each picture was drawn from, which a click or a move in it needs (`cards.show`)."""
 
-    _own: dict[type, Any] = field(default_factory=dict)
+    def hears(self, said: frozenset[str]) -> None:
+        """Also how many of its tables are to be measured anew."""
+        super().hears(said)
+        tables = (each.removeprefix("tables_") for each in said if each.startswith("tables_"))
+        self.misread = int(next(tables, "0"))
 
-    def own(self, kind: type[Kind]) -> Kind:
-        """What a room keeps for the visit, in a class of its own; made when it is first needed."""
-        if kind not in self._own:
-            self._own[kind] = kind()
-        return self._own[kind]
+    def asking(self) -> list[str]:
+        """The cards whose question need not be answered."""
+        return [*self.declared.waits_for_guess()] if self.declared else []
 
-    def renew(self, one: Kind) -> Kind:
-        """Takes the place of what was there of its class."""
-        self._own[type(one)] = one
-        return one
+    def goes_past(self, fragments: list[str]) -> None:
+        """What these ask for stands uncovered from now on."""
+        if self.declared:
+            self.declared.went_on(fragments)
 
     def opens_page(self, is_same: bool) -> None:
         """At the top of a page: nothing of it has been met yet."""
@@ -111,29 +104,17 @@ class VisitState:
         return any(opens and other != card for other, _, opens in self.cells)
 
 
-_OF_RUN: ContextVar[VisitState | None] = ContextVar("visit of the run", default=None)
-"""The session is asked for it once a run, since that takes 10 µs."""
+use_session(LessonSession)
 
 
-def this_visit() -> VisitState:
+def this_session() -> LessonSession:
     """That of the visitor whose page this run draws. Raises Misdeclared while something is made for
-    everybody: that reads sources (`parts.read`).
+    everybody: that reads sources.
     """
-    state = VISIT.get()
-    if state is None:
-        check_open()
-        state = the_visit()
-        VISIT.set(state)
-    return state
+    return _this_session()
 
 
-def the_visit() -> VisitState:
-    """The same for what notes all that is read, in `parts.py`, `visit.py` and `cards/page.py`: it
-    goes through the gate that `guard.py` closes.
-    """
-    state = _OF_RUN.get()
-    if state is None:
-        with gate_opened():
-            state = st.session_state.setdefault("visit", VisitState())
-        _OF_RUN.set(state)
-    return state
+@source()
+def misread(_: str) -> int:
+    """How many tables the browser has drawn with letters of another size than the page's."""
+    return this_session().misread

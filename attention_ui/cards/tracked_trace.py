@@ -4,22 +4,21 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from attention_core.trace import Step, Trace, moment
+from attention_core.trace import Step, Trace, step_version
 
-from ..controls import parts
-from ..controls.guard import Misdeclared
-from ..controls.parts import Source
+from ..reactive.isolation import Misdeclared
+from ..reactive.source import Read, track_now, tracking
 
 _KEEPS = frozenset(vars(Trace()))
 """What a trace keeps, of which there is no note of its own: who looks at it, looks at all."""
 
 
-class NotedTrace(Trace):
+class TrackedTrace(Trace):
     """A trace whose steps, when looked at, count as reads; for all, so `branch` it first. It has
     nothing of the trace that it stands for but what notes.
     """
 
-    def __init__(self, unnoted: Trace, reads: tuple[Source, ...], before: dict[str, int]) -> None:
+    def __init__(self, unnoted: Trace, reads: tuple[Read, ...], before: dict[str, int]) -> None:
         self.__unnoted = unnoted
         self.__reads, self.__before = reads, before
 
@@ -35,7 +34,7 @@ class NotedTrace(Trace):
 
     def _note(self, name: str | None) -> Trace:
         """The trace, for one who looks at a step of this name, or with None at any."""
-        parts.read_all(self.__reads[: self.__before.get(name, len(self.__reads))])
+        track_now(self.__reads[: self.__before.get(name, len(self.__reads))])
         return self.__unnoted
 
     def _note_axis(self, axis: str) -> Trace:
@@ -70,8 +69,8 @@ class NotedTrace(Trace):
     def branch(self) -> Trace:
         return self._note(None).branch()
 
-    def made_otherwise(self, *given: Any) -> Trace:
-        return self._note(None).made_otherwise(*given)
+    def rebuilt(self, *given: Any) -> Trace:
+        return self._note(None).rebuilt(*given)
 
     def emptied(self) -> Trace:
         return self._note(None).emptied()
@@ -99,21 +98,21 @@ class NotedTrace(Trace):
         raise TypeError(f"{name!r} would be added to a trace that all share: branch it first")
 
 
-def noted(make: Callable[[], Trace]) -> NotedTrace:
+def tracked(make: Callable[[], Trace]) -> TrackedTrace:
     """A trace, with what had been read before each step; a step made before counts at the end."""
     mine = object()
-    with parts.reading() as reads:
-        token = moment.set(lambda: (mine, len(reads)))
+    with tracking() as reads:
+        token = step_version.set(lambda: (mine, len(reads)))
         try:
             trace = make()
         finally:
-            moment.reset(token)
+            step_version.reset(token)
     before = {
-        name: step.moment[1]
+        name: step.version[1]
         for name, step in trace.items()
-        if isinstance(step.moment, tuple) and step.moment[0] is mine
+        if isinstance(step.version, tuple) and step.version[0] is mine
     }
-    made = NotedTrace(trace, tuple(reads), before)
+    made = TrackedTrace(trace, tuple(reads), before)
     for step in trace.values():
         if step._home() is trace:
             step._home = weakref.ref(made)  # who asks a step for its trace gets the one that notes
@@ -122,4 +121,4 @@ def noted(make: Callable[[], Trace]) -> NotedTrace:
 
 def plain(trace: Trace) -> Trace:
     """A trace without notes, for what draws steps that have been noted."""
-    return trace._NotedTrace__unnoted if isinstance(trace, NotedTrace) else trace
+    return trace._TrackedTrace__unnoted if isinstance(trace, TrackedTrace) else trace

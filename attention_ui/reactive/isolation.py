@@ -1,13 +1,14 @@
 """The gate between what is made for everybody and what is one visitor's own.
 
-A card's output is kept for everybody by the sources that it has read (`parts.py`). So while one is
-made, nothing of a visit can be reached but by reading a source, which is noted: whatever else asks
-for the visit, or for Streamlit, is refused, in words that name the card and what to use instead.
+What is made for everybody is cached by the sources that it has read (`source.py`). So meanwhile
+nothing of a session can be reached but by reading a source, which is tracked: whatever else asks
+for the session, or for Streamlit, is refused, in words that say what is made and what to use
+instead.
 
-    with made_for_everybody("The card 'scores' of cross_attention"):
-        this_visit()  # raises Misdeclared
-        with gate_opened():  # who works out the worth of a source, and nobody else
-            this_visit()
+    with made_for_everybody("The card 'apples'"):
+        this_session()  # raises Misdeclared
+        with gate_opened():  # who works out what a source is, and nobody else
+            this_session()
 """
 
 import sys
@@ -19,16 +20,18 @@ from pathlib import PurePath
 from types import FrameType
 from typing import Any
 
-INSTEAD = (
-    "What it makes is kept for everybody by what it has read, so it can read what is noted: `v`, "
-    "the values of its controls; `trace`; `is_covered(…)`; `run_so_far(…)`; `visit.fixed()`, what "
-    "a teacher’s link hides or locks; or a source of its own (`parts.source` and `parts.read`). "
-    "What runs for one visitor alone, such as what a button does, or what stands in "
-    "`ui.alive(…)`, may ask for anything."
-)
-UI = __package__.rpartition(".")[0]
-ENGINE = f"{UI}.controls.", f"{UI}.cards.", f"{UI}.frame."
-"""The rooms that a card is made by: who asks is in none of them."""
+INSTEAD = [
+    "What it makes is cached for everybody by what it has read, so it can read sources alone "
+    "(attention_ui/reactive/source.py). What runs in an event may ask for anything."
+]
+"""What to use in its place, in words: an app says its own, see `say_instead`."""
+ENGINE = [f"{__package__}."]
+"""The modules whose names begin so are no app's: who asks is in none of them."""
+
+
+def say_instead(words: str, *engine: str) -> None:
+    """What an app tells whoever was refused, and which modules of its own ask for others."""
+    INSTEAD[:], ENGINE[1:] = [words], engine
 
 
 class Misdeclared(ValueError):
@@ -44,8 +47,8 @@ class Making:
 
 
 Withhold = Callable[[Callable[[str], Misdeclared] | None], Any]
-VISIT: ContextVar[Any] = ContextVar("visit", default=None)
-"""What `this_visit` gives at once: that of the run that is on; None while the gate is closed."""
+SESSION: ContextVar[Any] = ContextVar("session", default=None)
+"""What `this_session` gives at once: that of the run that is on; None while the gate is closed."""
 _MAKING: ContextVar[Making | None] = ContextVar("making", default=None)
 _also: list[tuple[Withhold, Callable[[Any], None]]] = []
 
@@ -59,7 +62,7 @@ def withhold_also(withhold: Withhold, give_back: Callable[[Any], None]) -> None:
 
 @contextmanager
 def _gate(making: Making | None) -> Iterator[None]:
-    of_visit, of_making = VISIT.set(None), _MAKING.set(making)
+    of_session, of_making = SESSION.set(None), _MAKING.set(making)
     was = [(give_back, withhold(making and _refused)) for withhold, give_back in _also]
     try:
         yield
@@ -67,12 +70,12 @@ def _gate(making: Making | None) -> Iterator[None]:
         for give_back, held in was:
             give_back(held)
         _MAKING.reset(of_making)
-        VISIT.reset(of_visit)
+        SESSION.reset(of_session)
 
 
 @contextmanager
 def made_for_everybody(what: str) -> Iterator[None]:
-    """Within, only what is noted can be read. `what` is made begins the sentence that refuses.
+    """Within, only sources can be read. `what` is made begins the sentence that refuses.
     Raises Misdeclared for the first thing that was refused, also where that was caught.
     """
     making = Making(what)
@@ -85,8 +88,8 @@ def made_for_everybody(what: str) -> Iterator[None]:
 
 
 def gate_opened() -> Any:
-    """Within, what is made for everybody may ask for the visit: for who works out what a source is
-    worth, and notes it.
+    """Within, what is made for everybody may ask for the session: for who works out what a source
+    is, and tracks it.
     """
     return _gate(None)
 
@@ -104,7 +107,7 @@ def check_open() -> None:
 
 def _refused(by: str) -> Misdeclared:
     making = _MAKING.get()
-    error = Misdeclared(f"{making.what} asks for what is one visitor’s own, by {by}. {INSTEAD}")
+    error = Misdeclared(f"{making.what} asks for what is one visitor’s own, by {by}. {INSTEAD[0]}")
     making.refused = making.refused or error
     return error
 
@@ -112,7 +115,7 @@ def _refused(by: str) -> Misdeclared:
 def _who_asks(frame: FrameType) -> str:
     """The function of the engine's that was called from outside of it, and where."""
     told, outer = frame.f_code.co_name, frame.f_back
-    while outer and outer.f_globals.get("__name__", "").startswith(ENGINE):
+    while outer and outer.f_globals.get("__name__", "").startswith(tuple(ENGINE)):
         told, outer = outer.f_code.co_name, outer.f_back
     where = outer and f" at {PurePath(outer.f_code.co_filename).name}:{outer.f_lineno}"
     return f"`{told}`{where or ''}"

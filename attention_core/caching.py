@@ -31,7 +31,7 @@ class _Request:
         return isinstance(other, _Request) and self.key == other.key
 
 
-def kept_by_key(most: int) -> Callable[[Callable], Callable]:
+def cached_by_key(most: int) -> Callable[[Callable], Callable]:
     """For a function that takes a key before its arguments: its results are kept by the key alone,
     which must say all they depend on. The last `most` stay; nobody may change one.
     """

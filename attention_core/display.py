@@ -7,7 +7,7 @@ drawers: list[Callable[[object], Any]] = []
 """Gives a picture of a trace or step. The app adds it: the core knows no screen."""
 
 
-class Shown:
+class Displayed:
     """Draws itself as the last line of a cell."""
 
     __slots__ = ()

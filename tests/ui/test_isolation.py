@@ -9,15 +9,18 @@ import torch
 from attention_core import operations as ops
 from attention_core.trace import Trace
 from attention_ui.cards import page as cards
-from attention_ui.cards.identity import identity
-from attention_ui.cards.kept import Few, Kept
-from attention_ui.cards.noted_trace import noted
-from attention_ui.controls import guard, parts, visit
+from attention_ui.cards.tracked_trace import tracked
+from attention_ui.controls import session
 from attention_ui.controls.control import Values
-from attention_ui.controls.guard import Misdeclared
-from attention_ui.controls.visit_state import _OF_RUN, VisitState, this_visit
+from attention_ui.controls.lesson_session import LessonSession, this_session
 from attention_ui.frame import basics  # noqa: F401  what withholds Streamlit
 from attention_ui.frame.long_run import Work, run_so_far
+from attention_ui.reactive import fragments, isolation
+from attention_ui.reactive.cache import Cache, SmallCache
+from attention_ui.reactive.function_identity import function_identity
+from attention_ui.reactive.isolation import Misdeclared
+from attention_ui.reactive.session import _OF_RUN
+from attention_ui.reactive.source import tracked_later, tracking, untracked
 
 
 @pytest.fixture(autouse=True)
@@ -28,28 +31,28 @@ def kept_is_fresh():
 @pytest.fixture
 def comes():
     """A visitor comes, who has these values and this link; the one before has gone."""
-    before = _OF_RUN.set(None), guard.VISIT.set(None)
+    before = _OF_RUN.set(None), isolation.SESSION.set(None)
 
     def one(link=(), **values):
-        state = VisitState(chosen={"example": "wild_cat", **dict(link)})
-        state.values = Values(values).read_by(visit._note)
+        state = LessonSession(chosen={"example": "wild_cat", **dict(link)})
+        state.values = Values(values).read_by(session._note)
         _OF_RUN.set(state)
-        guard.VISIT.set(None)
-        parts.begin_page(is_same=False, has_browser=False, all_at_once=False)
+        isolation.SESSION.set(None)
+        fragments.begin_page(is_same=False, has_browser=False, all_at_once=False)
         return state
 
     yield one
     _OF_RUN.reset(before[0])
-    guard.VISIT.reset(before[1])
+    isolation.SESSION.reset(before[1])
 
 
 @pytest.fixture
 def made():
     """What a card's function gives, as it is kept for everybody."""
-    kept = Kept(1_000_000)
+    kept = Cache(1_000_000)
 
     def of(make, name="one"):
-        what = "card", "lesson", name, identity(make)
+        what = "card", "lesson", name, function_identity(make)
         return kept.get(what, make, lambda _: 100)
 
     return of
@@ -61,7 +64,7 @@ LOCKED = [{"lock": "q_edits"}, {"hide": "q_edits"}, {}]
 @pytest.mark.parametrize("first", LOCKED)
 def test_what_a_link_fixes_for_one_visitor_it_fixes_for_no_other(first, comes, made):
     def offers():
-        return "q_edits" not in visit.fixed()
+        return "q_edits" not in session.fixed()
 
     for link in (first, *LOCKED):
         comes(link)
@@ -69,16 +72,16 @@ def test_what_a_link_fixes_for_one_visitor_it_fixes_for_no_other(first, comes, m
 
 
 PAST_THE_NOTES = {
-    "what was chosen": visit.chosen,
-    "the visit": this_visit,
-    "names of a link": lambda: visit.names_in("lock"),
-    "a link for others": visit.shared,
-    "a change": lambda: visit.change(d=3),
-    "the page as it stands": parts.of_page,
-    "without a note": lambda: parts.unnoted().__enter__(),
-    "what a source is worth": lambda: parts.worth(("value", "d")),
-    "a value unread": lambda: visit.values().unread("d"),
-    "values compared unread": lambda: visit.values().changed(Values({"d": 1})),
+    "what was chosen": session.chosen,
+    "the visit": this_session,
+    "names of a link": lambda: session.names_in("lock"),
+    "a link for others": session.shared,
+    "a change": lambda: session.change(d=3),
+    "the page as it stands": fragments.page_fragments,
+    "without a note": lambda: untracked().__enter__(),
+    "what a source is worth": lambda: session.value.now("d"),
+    "a value unread": lambda: session.values().unread("d"),
+    "values compared unread": lambda: session.values().changed(Values({"d": 1})),
     "what a question covers": lambda: cards.Page("cross_attention").covers(),
     "the session": lambda: st.session_state.get("visit"),
     "the address": lambda: st.query_params.to_dict(),
@@ -94,7 +97,7 @@ def test_what_goes_past_the_notes_is_refused_in_words(what, comes, made):
     def asks():
         return PAST_THE_NOTES[what]()
 
-    with pytest.raises(Misdeclared, match=r"The card 'one' of lesson asks .*`visit.fixed\(\)`"):
+    with pytest.raises(Misdeclared, match=r"The card 'one' of lesson asks .*`session.fixed\(\)`"):
         made(asks)
 
     def hides_it():
@@ -105,39 +108,33 @@ def test_what_goes_past_the_notes_is_refused_in_words(what, comes, made):
 
     with pytest.raises(Misdeclared, match="asks for what is one visitor"):
         made(hides_it)
-    assert this_visit().values.unread("d") == 3, "the gate is open again"
-    assert not guard.is_closed()
+    assert this_session().values.unread("d") == 3, "the gate is open again"
+    assert not isolation.is_closed()
 
 
 def test_who_is_refused_is_told_what_asked_and_where(comes, made):
     comes()
-    with pytest.raises(Misdeclared, match=r"by `chosen` at test_guard.py:\d+"):
-        made(lambda: visit.chosen())
+    with pytest.raises(Misdeclared, match=r"by `chosen` at test_isolation.py:\d+"):
+        made(lambda: session.chosen())
 
 
 def test_what_is_not_kept_but_decides_what_is_there_is_refused_too(comes):
     comes(d=3)
     page = cards.Page("cross_attention")
     with pytest.raises(Misdeclared, match="one visitor’s own"):
-        page.given(lambda: bool(visit.chosen()))  # such as `when`, `opens`, `each`
-    card = cards.Card(page, "one", "One", "", lambda: (), work=lambda _: visit.chosen())
+        page.given(lambda: bool(session.chosen()))  # such as `when`, `opens`, `each`
+    card = cards.Card(page, "one", "One", "", lambda: (), work=lambda _: session.chosen())
     with pytest.raises(Misdeclared, match="The work of the card 'one'"):
         card.run()
-    assert page.given(lambda: len(visit.fixed())) == 0
-    assert page.given_alive(lambda: visit.chosen()) == {"example": "wild_cat"}
-
-
-def test_a_source_that_there_is_not_is_refused_in_words(comes):
-    comes()
-    with pytest.raises(Misdeclared, match=r"nothing is known of 'valu'.*value"):
-        parts.read("valu", "d")
+    assert page.given(lambda: len(session.fixed())) == 0
+    assert page.given_alive(lambda: session.chosen()) == {"example": "wild_cat"}
 
 
 def test_what_is_found_kept_counts_as_read_by_who_asks(comes, made):
     """Else what is made of it is kept for other values, and its part is not drawn again."""
 
     def inner():
-        return visit.values().d
+        return session.values().d
 
     def outer():
         return made(inner, "inner")
@@ -146,21 +143,21 @@ def test_what_is_found_kept_counts_as_read_by_who_asks(comes, made):
         comes(d=d)
         assert made(inner, "inner") == d  # so that the other finds it
         assert made(outer, "outer") == d
-        with parts.reading() as reads:
+        with tracking() as reads:
             made(outer, "outer")
-        assert reads == {("value", "d"): d}
+        assert reads == {(session.value, "d"): d}
 
 
 def test_what_a_picture_was_at_another_position_is_for_those_who_read_the_same(comes):
-    few = Few()
+    few = SmallCache()
     for d in (1, 2, 1):
         comes(d=d)
-        assert few.get("there", lambda: [visit.values().d], "The picture") == [d]
-        with parts.reading() as reads:
+        assert few.get("there", lambda: [session.values().d], "The picture") == [d]
+        with tracking() as reads:
             assert few.found("there") == [d]
-        assert reads == {("value", "d"): d}
+        assert reads == {(session.value, "d"): d}
     with pytest.raises(Misdeclared, match="The picture asks"):
-        few.get("elsewhere", visit.chosen, "The picture")
+        few.get("elsewhere", session.chosen, "The picture")
 
 
 # --- the trace ------------------------------------------------------------------------------------
@@ -203,18 +200,18 @@ def test_whatever_is_looked_at_in_a_trace_is_kept_for_those_who_have_it_so(look,
     traces = {}
     for b in (2, 3, 2):
         comes(b=b)
-        with parts.noted_later():
-            traces.setdefault(b, noted(lambda: of_two(visit.values())))
-        with parts.reading() as reads:
+        with tracked_later():
+            traces.setdefault(b, tracked(lambda: of_two(session.values())))
+        with tracking() as reads:
             LOOKS[look](traces[b])
-        assert reads == {("value", "b"): b}
+        assert reads == {(session.value, "b"): b}
 
 
 def test_a_step_is_kept_for_all_who_have_what_came_before_it_alike(comes):
     comes(b=2)
-    with parts.noted_later():
-        trace = noted(lambda: of_two(visit.values()))
-    with parts.reading() as reads:
+    with tracked_later():
+        trace = tracked(lambda: of_two(session.values()))
+    with tracking() as reads:
         assert trace["first"].value.sum() == 6
         assert trace.labels("token") == ("A", "cat")
     assert reads == {}
@@ -222,8 +219,8 @@ def test_a_step_is_kept_for_all_who_have_what_came_before_it_alike(comes):
 
 def test_there_is_no_way_to_a_trace_without_its_notes(comes):
     comes(b=2)
-    with parts.noted_later():
-        trace = noted(lambda: of_two(visit.values()))
+    with tracked_later():
+        trace = tracked(lambda: of_two(session.values()))
     with pytest.raises(Misdeclared, match="without a note"):
         trace.plain  # noqa: B018
     with pytest.raises(AttributeError):
@@ -273,16 +270,16 @@ TWO = {
 def test_two_functions_that_close_over_other_values_are_two(what, comes, made):
     comes()
     one, other = TWO[what]
-    assert identity(one) != identity(other)
-    assert identity(one) == identity(one)
+    assert function_identity(one) != function_identity(other)
+    assert function_identity(one) == function_identity(one)
     assert str(made(one)) == str(one())
     assert str(made(other)) == str(other())
 
 
 def test_functions_written_alike_that_close_over_the_same_are_one(comes, made):
     comes()
-    assert identity(says([1, {"a": (2,)}])) == identity(says([1, {"a": (2,)}]))
-    assert identity(calls(says("x"))) == identity(calls(says("x")))
+    assert function_identity(says([1, {"a": (2,)}])) == function_identity(says([1, {"a": (2,)}]))
+    assert function_identity(calls(says("x"))) == function_identity(calls(says("x")))
     assert made(says([1])) is made(says([1]))
 
 
@@ -300,13 +297,13 @@ def test_a_function_that_closes_over_itself_has_an_identity():
 
         return again
 
-    assert identity(made(1)) == identity(made(1)) != identity(made(2))
+    assert function_identity(made(1)) == function_identity(made(1)) != function_identity(made(2))
 
 
 @pytest.mark.parametrize("what", [Values({"a": 1}), Trace()])
 def test_values_and_traces_of_one_visitor_are_asked_for_by_name(what):
     with pytest.raises(Misdeclared, match="ask for `v` or `trace` by name"):
-        identity(says(what))
+        function_identity(says(what))
 
 
 # --- what is covered ------------------------------------------------------------------------------

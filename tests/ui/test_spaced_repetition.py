@@ -6,12 +6,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
-from attention_ui.cards.asked_again import asked_again, declared
 from attention_ui.cards.questions import Question
-from attention_ui.controls.visit_state import VisitState
-from attention_ui.frame.coming_back import DAYS, LAST_DAY, ComingBack, understood
+from attention_ui.cards.review import asked_again, declared
+from attention_ui.controls.lesson_session import LessonSession
 from attention_ui.frame.contents import LESSONS
-from attention_ui.lessons.home.coming_back import MOST, SCHEDULE, SENTENCES, Round
+from attention_ui.frame.spaced_repetition import DAYS, LAST_DAY, ComingBack, understood
+from attention_ui.lessons.home.spaced_repetition import MOST, SCHEDULE, SENTENCES, Round
 from serving import HANG, ROOT
 from visiting import stands
 
@@ -40,7 +40,7 @@ def test_beside_what_is_ignored_the_rest_counts():
 
 def home(kept):
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG)
-    visit = at.session_state["visit"] = VisitState()
+    visit = at.session_state["visit"] = LessonSession()
     told = visit.own(ComingBack)
     told.text, told.day = json.dumps(kept), TODAY
     at.session_state["row_again"] = True
@@ -69,8 +69,8 @@ def test_what_is_due_is_asked_and_nothing_else(kept, asked):
 @pytest.mark.parametrize("box", range(len(DAYS)))
 @pytest.mark.parametrize("right", [(True, True), (True, False), (False, True)])
 def test_a_lesson_goes_on_by_a_box_or_back_to_the_first(box, right, monkeypatch):
-    visit = VisitState()
-    monkeypatch.setattr("attention_ui.lessons.home.coming_back.this_visit", lambda: visit)
+    visit = LessonSession()
+    monkeypatch.setattr("attention_ui.lessons.home.spaced_repetition.this_session", lambda: visit)
     here = Round([(LESSON, 0), (OTHER, 0), (LESSON, 1)], boxes={LESSON: box, OTHER: box})
     for at, good in ((0, right[0]), (2, right[1])):
         here.at = at

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from ..controls.visit_state import this_visit
+from ..controls.lesson_session import this_session
 from ..controls.widget import sent
 from ..streamlit_workarounds.unseen_component import unseen
 from .contents import LESSONS
@@ -21,9 +21,7 @@ LAST_DAY = 100_000
 """Since 1970: the year 2243."""
 Kept = dict[str, tuple[int, int]]
 """The box of each lesson, and the day when it comes again."""
-_browser = unseen(
-    "coming_back", Path(__file__).with_name("coming_back.js").read_text(encoding="utf-8")
-)
+_browser = unseen("coming_back", Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))
 
 
 @dataclass
@@ -66,7 +64,7 @@ def understood(text: object) -> Kept:
 
 def put_browser(asks: bool = False) -> None:
     """At the end of a part: the browser keeps what has changed, and tells it if it `asks`."""
-    here = this_visit().own(ComingBack)
+    here = this_session().own(ComingBack)
     if asks or here.changes:
         told = {"asks": asks, "text": here.text, "day": here.day}
         given = {"visit": here.visit, "changes": here.changes}
@@ -74,7 +72,7 @@ def put_browser(asks: bool = False) -> None:
 
 
 def _heard() -> None:
-    here = this_visit().own(ComingBack)
+    here = this_session().own(ComingBack)
     match sent("coming_back", {}).get("kept"):
         case {"text": str(text), "day": int(day)} if len(text) <= 4_000 and 0 < day < LAST_DAY:
             here.text, here.day = text, day

@@ -12,10 +12,11 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequestType,
 )
 
-from attention_ui.frame import long_run, near
+from attention_ui.frame import long_run
 from attention_ui.frame.long_run import Run
-from attention_ui.streamlit_workarounds import turns as room
-from attention_ui.streamlit_workarounds.turns import PIECE, Turns
+from attention_ui.reactive import visibility
+from attention_ui.streamlit_workarounds import run_queue as room
+from attention_ui.streamlit_workarounds.run_queue import PIECE, Turns
 from serving import HANG
 
 RERUN, STOP = ScriptRequestType.RERUN, ScriptRequestType.STOP
@@ -88,9 +89,9 @@ def test_how_much_of_the_time_somebody_has_a_turn_says_when_what_waits_is_asked_
         now[0] += 0.5
         turns.end()
     assert 0.45 < turns.share() < 0.55
-    assert near._rest(False) == near.AFTER_A_MOVE > near._rest(True)
+    assert visibility._rest(False) == visibility.AFTER_A_MOVE > visibility._rest(True)
     now[0] += 60
-    assert near._rest(False) == near.AT_REST, "nobody else is there"
+    assert visibility._rest(False) == visibility.AT_REST, "nobody else is there"
 
 
 @pytest.mark.usefixtures("however_long")

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import streamlit as st
 
-from ...cards.asked_again import Again, asked_again, declared
 from ...cards.elements import picture
 from ...cards.question import put_alone
 from ...cards.questions import Question
-from ...controls import visit
+from ...cards.review import Again, asked_again, declared
+from ...controls import session
+from ...controls.lesson_session import this_session
 from ...controls.shared import FIRST
-from ...controls.visit_state import this_visit
 from ...frame.basics import LINE
-from ...frame.coming_back import DAYS, ComingBack, put_browser
 from ...frame.contents import lesson
 from ...frame.ends import Answer
 from ...frame.page import link
+from ...frame.spaced_repetition import DAYS, ComingBack, put_browser
 
 MOST = 3
 """So many questions at a time: two minutes."""
@@ -68,15 +68,15 @@ class Round:
         for name in {names[at] for at in self.right}:
             known = all(good for at, good in self.right.items() if names[at] == name)
             now[name] = min(self.boxes[name] + 1, len(DAYS) - 1) if known else 0
-        this_visit().own(ComingBack).keep(now)
+        this_session().own(ComingBack).keep(now)
 
 
 def coming_back(pages: Path) -> None:
     """A row with the questions that come again today; nothing where none does."""
-    values = visit.values()
-    if values.paper or values.card or "contents" in visit.names_in("hide"):
+    values = session.values()
+    if values.paper or values.card or "contents" in session.names_in("hide"):
         return
-    here = this_visit().own(Round)
+    here = this_session().own(Round)
     if not here.asked:
         _begin(here, pages)
     if here.asked:
@@ -91,7 +91,7 @@ def coming_back(pages: Path) -> None:
 
 def _begin(here: Round, pages: Path) -> None:
     """Choose among the lessons that come again today; of few of them, several questions each."""
-    told = this_visit().own(ComingBack)
+    told = this_session().own(ComingBack)
     of_each = {name: len(_questions(pages, name, told.day, 0)) for name in [*told.due][:MOST]}
     here.day, here.boxes = told.day, {name: box for name, (box, _) in told.due.items()}
     turns = [(name, turn) for turn in range(MOST) for name, n in of_each.items() if turn < n]
@@ -128,7 +128,7 @@ def _ask(here: Round, pages: Path) -> None:
             is_last = here.at + 1 == len(here.asked)
             label = "Finish" if is_last else "Next question"
             st.button(label, key="again_next", on_click=here.next)
-            link(lesson(name), visit.link_query("again"), f"Open *{lesson(name).title}*")
+            link(lesson(name), session.link_query("again"), f"Open *{lesson(name).title}*")
 
 
 def _recall(here: Round, one: Answer) -> None:

@@ -1,0 +1,185 @@
+"""The engine by itself, with a page of apples: nothing here is about attention."""
+
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from attention_ui.reactive import code_check, fragments, isolation, session
+from attention_ui.reactive.cache import CALLED, Cache
+from attention_ui.reactive.function_identity import function_identity
+from attention_ui.reactive.isolation import Misdeclared
+from attention_ui.reactive.session import Session, this_session
+from attention_ui.reactive.source import source, tracking
+from conftest import ROOT
+from serving import HANG
+
+README = ROOT / "attention_ui" / "reactive" / "README.md"
+EXAMPLE = re.search(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)[1]
+
+
+@dataclass
+class Basket(Session):
+    apples: int = 2
+    name: str = "nobody"
+
+
+@source()
+def apples(kind):
+    return (this_session().apples, kind)
+
+
+@source(own=True)
+def name(_):
+    return this_session().name
+
+
+@pytest.fixture(autouse=True)
+def kept_is_fresh():
+    """Here nothing that is cached has elements, whose words would be compared."""
+
+
+DONE = []
+"""What was made: no function closes over it, which would be another with each that is in it."""
+
+
+@pytest.fixture
+def comes(monkeypatch):
+    """A visitor comes with a basket; the one before has gone."""
+    DONE.clear()
+    monkeypatch.setattr(session, "_make", [Basket])
+    before = session._OF_RUN.set(None), isolation.SESSION.set(None)
+
+    def one(**has):
+        basket = Basket(**has)
+        session._OF_RUN.set(basket)
+        isolation.SESSION.set(None)
+        return basket
+
+    yield one
+    session._OF_RUN.reset(before[0])
+    isolation.SESSION.reset(before[1])
+
+
+BUYS = f"""
+from streamlit.testing.v1 import AppTest
+at = AppTest.from_string(open(0).read(), default_timeout={HANG}).run()
+for runs in (lambda: at, lambda: at.button[0].click().run()):
+    assert not runs().exception, at.exception
+    print(*[each.value for each in at.text], sep=", ")
+"""
+
+
+def test_the_example_of_the_readme_runs():
+    """In a process of its own: in this one, the app has a session of another class."""
+    told = subprocess.run(
+        [sys.executable, "-c", BUYS], cwd=ROOT, input=EXAMPLE, capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stderr
+    begins, ends = told.stdout.splitlines()
+    assert begins == "2 apples cost 6 coins, Hello, nobody"
+    assert ends.startswith("3 apples cost 9 coins")
+
+
+def test_every_module_stands_in_the_readme():
+    told = README.read_text("utf-8")
+    for path in (ROOT / "attention_ui" / "reactive").glob("[a-z]*.py"):
+        assert f"`{path.name}`" in told
+
+
+def test_a_source_is_read_by_its_name_and_tracked_with_what_it_is(comes):
+    comes(apples=5)
+    with tracking() as reads:
+        assert apples("red") == (5, "red")
+        assert apples.now("green") == (5, "green")
+    assert reads == {(apples, "red"): (5, "red")}
+    assert repr(apples).startswith("<source test_reactive.apples") or "apples" in repr(apples)
+
+
+def test_what_is_displayed_is_another_read_of_the_same(comes):
+    basket = comes(apples=5)
+    in_widget = apples.displayed("a widget")
+    with tracking() as reads:
+        assert in_widget("red") == apples("red")
+    assert len(reads) == 2
+    basket.apples = 6
+    assert in_widget.now("red") == (6, "red")
+
+
+def made(cache, function):
+    return cache.get(("thing", function_identity(function)), function, size=lambda _: 10)
+
+
+def test_what_is_made_is_found_again_by_whoever_has_it_so_and_by_nobody_else(comes):
+    cache = Cache(1_000)
+
+    def price():
+        DONE.append("price")
+        return apples()[0] * 3
+
+    for n, n_made in ((2, 1), (3, 2), (2, 2), (3, 2)):
+        comes(apples=n)
+        assert made(cache, price) == n * 3
+        assert len(DONE) == n_made
+
+
+def test_what_reads_one_visitor_s_own_is_made_for_each(comes):
+    cache = Cache(1_000)
+    for who in ("Ada", "Bo", "Ada"):
+        comes(name=who)
+        assert made(cache, lambda: f"Hello, {name()}") == f"Hello, {who}"
+
+
+def test_what_was_asked_for_longest_ago_goes_first(comes):
+    cache = Cache(25)
+
+    def of(n):
+        def thing():
+            DONE.append(n)
+            return n
+
+        return thing
+
+    comes()
+    each = [of(n) for n in range(3)]
+    for function in (each[0], each[1], each[0], each[2], each[0], each[1]):
+        made(cache, function)
+    assert DONE == [0, 1, 2, 1]
+
+
+PAST = {
+    "the session": this_session,
+    "the fragments": fragments.page_fragments,
+    "a source untracked": lambda: apples.now("red"),
+}
+
+
+@pytest.mark.parametrize("what", PAST)
+def test_what_goes_past_the_sources_is_refused_in_words(what, comes, monkeypatch):
+    monkeypatch.setitem(CALLED, "thing", "The thing")
+    comes()
+
+    def asks():
+        return PAST[what]()
+
+    with pytest.raises(Misdeclared, match=r"^The thing asks for what is one visitor"):
+        made(Cache(1_000), asks)
+
+
+def test_a_clock_is_found_before_it_runs():
+    def now():
+        return time.time()
+
+    with pytest.raises(Misdeclared, match=r"The clock card reaches .*`time`, the clock"):
+        code_check.check_code("The clock card", function_identity(now), [now])
+
+
+def test_a_change_is_an_event(comes):
+    comes()
+    with pytest.raises(Misdeclared, match="`buy` outside of an event"):
+        fragments.check_event("`buy`")
+    with fragments.event():
+        fragments.check_event("`buy`")
