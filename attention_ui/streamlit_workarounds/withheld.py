@@ -1,4 +1,4 @@
-"""Streamlit is out of reach of what is made for everybody (`reactive/isolation.py`): else “these are
+"""Streamlit is out of reach of what is made for everybody (`attention_ui/reactive/isolation.py`).
 not the numbers that I typed, but somebody else's”.
 
 A card that read `st.session_state`, `st.query_params` or `st.context` would be kept for the next
