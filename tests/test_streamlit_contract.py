@@ -14,11 +14,10 @@ import pytest
 import streamlit as st
 from streamlit import config
 from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
-from streamlit.elements import vega_charts
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime import app_session, fragment, scriptrunner
+from streamlit.runtime import fragment, scriptrunner
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import ScriptRunner
@@ -123,7 +122,7 @@ def test_messages_go_out_at_once(is_mended):
     assert asyncio.run(asyncio.wait_for(is_at_once(), HANG)) is is_mended, MAY_GO
 
 
-# --- message_batching -----------------------------------------------------------------------------
+# --- kept_messages --------------------------------------------------------------------------------
 def test_streamlit_still_calls_what_has_finished_broken_off_and_drops_what_was_drawn():
     """The faults that `keep_what_was_drawn` mends: it knows too early which parts will run. Where
     this fails, the mend may go.
@@ -147,16 +146,11 @@ def test_streamlit_clears_the_queue_of_a_session_as_the_mend_does():
     assert "self._browser_queue.clear(" in inspect.getsource(clear)
 
 
-def test_streamlit_still_does_again_what_is_done_once():
+# --- message_batching -----------------------------------------------------------------------------
+def test_streamlit_still_wakes_its_loop_for_each_message():
     tell = inspect.getsource(inspect.unwrap(AppSession._on_scriptrunner_event))
     assert tell.count("self._call_soon_on_event_loop(") == 1, MAY_GO
     assert "ENQUEUE" not in tell, MAY_GO
-    look_up = inspect.getsource(inspect.unwrap(app_session._populate_theme_msg))
-    assert "config.get_options_for_section(section)" in look_up, MAY_GO
-    assert "_populate_theme_msg(" in inspect.getsource(AppSession._create_new_session_message)
-    draw = inspect.getsource(vega_charts.VegaChartsMixin._vega_lite_chart)
-    assert "_stabilize_vega_json_spec(json.dumps(spec))" in draw, MAY_GO
-    assert "final_spec = json.loads(vega_lite_proto.spec)" in draw, MAY_GO
 
 
 # --- abandoned_pages ------------------------------------------------------------------------------

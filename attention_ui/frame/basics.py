@@ -10,24 +10,23 @@ import streamlit as st
 
 from ..controls import session
 from ..reactive import isolation
-from ..streamlit_workarounds import message_batching, withheld
+from ..streamlit_workarounds import withheld
 from ..streamlit_workarounds.abandoned_pages import run_only_parts_that_are_there
+from ..streamlit_workarounds.kept_messages import keep_what_was_drawn
+from ..streamlit_workarounds.message_batching import send_together
 from ..streamlit_workarounds.run_queue import run_in_turns
 from ..streamlit_workarounds.stale_messages import take_nothing_back
 from ..streamlit_workarounds.uninterrupted_callbacks import let_callbacks_end
 from .contents import Lesson, lesson
 from .of_the_system import give_large_blocks_back, raise_open_files, search_seldom
 
-message_batching.keep_what_was_drawn()
+keep_what_was_drawn()
 isolation.withhold_also(withheld.withhold, withheld.give_back)
 run_only_parts_that_are_there()
 let_callbacks_end()
 take_nothing_back(session.is_late, session.begins)
 run_in_turns()
-message_batching.send_together()
-message_batching.look_up_the_theme_once()
-message_batching.write_once()
-message_batching.present_once()
+send_together()
 SPREAD = {"horizontal": True, "horizontal_alignment": "distribute", "vertical_alignment": "center"}
 """How what stands at both ends of a line is laid out."""
 LINE = 760

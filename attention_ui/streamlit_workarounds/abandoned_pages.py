@@ -1,10 +1,16 @@
-"""Works around Streamlit: no part runs for a page that has been left, and the page runs for a part
-that is gone. A part asked for just after a click on a link would run as one of the new page, and
-the browser, whose place for it is gone, leaves the window white or undoes the link. A part has
-another id where something new stands above it; what asks for the old one is dropped, and a control
-stood where the server had it not, for good.
+"""Works around Streamlit: “I clicked a link, and the window was white, or I was still where I was”.
+A part asked for just after the click would run as one of the new page. So no part runs for a page
+that has been left (docs/streamlit/part_of_a_left_page.py).
 
-A page is drawn in its own place, not, as by Streamlit 1.67, where a part that has just ended stood.
+“I moved a slider, and its numbers did not follow, however long I waited”. A part has another id
+where something new stands above it, and what asks for the old one is dropped. So the page runs for
+a part that is gone (docs/streamlit/part_that_is_gone.py).
+
+“All of the page stood in the contents at its side”. A page is drawn in its own place, not, as by
+Streamlit 1.67, where a part that has just ended stood (docs/streamlit/page_in_the_sidebar.py).
+
+Seen by tests/test_streamlit_contract.py. All three may go where Streamlit is mended; until then a
+public way would be to be told of a request before it is taken up, with its page and its parts.
 """
 
 from contextlib import suppress

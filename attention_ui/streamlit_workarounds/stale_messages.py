@@ -1,7 +1,8 @@
-"""Works around Streamlit: what the browser has not yet heard of is not taken back. Each message
-says where all widgets stand, and one sent before an answer has come still says what the server has
-set since: that counted as a press. So what a message repeats counts for nothing where its widget
-was not pressed: in another part than the message's, or if it is late.
+"""Works around Streamlit: “I clicked, and something else jumped back, or counted as my choice”.
+What the browser has not yet heard of is not taken back. Each message says where all widgets stand,
+and one sent before an answer has come still says what the server has set since: that counted as a
+press. So what a message repeats counts for nothing where its widget was not pressed: in another
+part than the message's, or if it is late.
 
 Back and Forward say only where the address is. What is said before their answer may be taken up in
 one run with them: it neither takes their place nor is added to what they have left.
@@ -9,7 +10,12 @@ one run with them: it neither takes their place nor is added to what they have l
 Messages that wait are taken up in one run too, and a callback of one may choose its parts. What was
 pressed on a widget that no callback hears of is drawn all the same: its part runs with those. Of
 the earlier one, Streamlit drops what the later one does not say, as of a widget that has gone, and
-what a component has told, where it tells something again: both are kept.
+what a component has told, where it tells something again: both are kept: “I moved it three times,
+and it had taken two”.
+
+Seen by tests/test_streamlit_contract.py, and in docs/streamlit/repeated_for_pressed.py and
+told_twice.py. It may go once a message says what was pressed, and messages that wait come one after
+the other; until then a public way would be to see a message before its callbacks run.
 """
 
 import json

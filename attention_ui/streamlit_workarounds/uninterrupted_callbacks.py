@@ -1,6 +1,9 @@
-"""Works around Streamlit: a callback runs to its end. Each use of the session's state is a point
-where Streamlit 1.67 begins the run asked for last, and takes that for the callback's own wish: the
-rest never ran, and a move was lost where the next came quickly.
+"""Works around Streamlit: “I pressed twice, quickly, and one of them was lost”. Each use of the
+session's state is a point where Streamlit 1.67 begins the run asked for last, and takes that for
+the callback's own wish: the rest of the callback never ran. Here it runs to its end.
+
+Seen by tests/test_streamlit_contract.py, and in docs/streamlit/callback_cut_short.py. It may go
+where callbacks are no such points; there is no public way to ask for that.
 """
 
 from contextlib import suppress

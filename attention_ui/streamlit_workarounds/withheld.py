@@ -1,8 +1,11 @@
-"""Streamlit is out of reach of what is made for everybody (`controls/guard.py`).
+"""Streamlit is out of reach of what is made for everybody (`attention_ui/reactive/isolation.py`).
+not the numbers that I typed, but somebody else's”.
 
 A card that read `st.session_state`, `st.query_params` or `st.context` would be kept for the next
 visitor with what it found there, and one that drew would draw nothing where it was kept. Streamlit
-looks for all of these in what its thread has; meanwhile that has what refuses.
+looks for all of these in what its thread has; meanwhile that has what refuses. One private
+attribute is read and set; a public way would be a context in which Streamlit's calls are refused.
+Seen by tests/test_streamlit_contract.py.
 """
 
 import threading

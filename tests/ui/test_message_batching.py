@@ -3,21 +3,14 @@
 import asyncio
 import inspect
 import itertools
-import json
 import random
 import time
 
 import pytest
-from streamlit import config
-from streamlit.components.v2.bidi_component import main
-from streamlit.elements import vega_charts
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent as Event
-from streamlit.runtime.state.common import WidgetMetadata
-from streamlit.runtime.state.session_state import SessionState
 
 from attention_ui.streamlit_workarounds import message_batching
 from serving import HANG
@@ -96,62 +89,3 @@ def test_of_a_run_that_only_chose_what_runs_nothing_is_heard(monkeypatch, heard,
 
     asyncio.run(asyncio.wait_for(server(), HANG))
     assert heard == (said if is_sent or kind == "delta" else [said[1], *said[3:]])
-
-
-def test_the_theme_is_what_streamlit_says_until_it_is_read_again(monkeypatch):
-    look_up = inspect.unwrap(app_session._populate_theme_msg)
-    monkeypatch.setattr(app_session, "_populate_theme_msg", look_up)
-    message_batching.look_up_the_theme_once()
-
-    def told(way, section):
-        message = CustomThemeConfig()
-        way(message, section)
-        return message
-
-    known = config.get_config_options()
-    for colour in ("#123456", "#654321"):
-        own = config.ConfigOption("theme.primaryColor", description="", default_val=colour)
-        monkeypatch.setattr(config, "_config_options", {**known, "theme.primaryColor": own})
-        for section in ("theme", "theme.dark", "theme.light.sidebar") * 2:
-            assert told(app_session._populate_theme_msg, section) == told(look_up, section)
-        assert told(app_session._populate_theme_msg, "theme").primary_color == colour
-
-
-def test_a_specification_is_written_looked_through_and_read_once(monkeypatch):
-    """One whose parts are others is another; what a browser says is read anew."""
-    look = inspect.unwrap(vega_charts._stabilize_vega_json_spec)
-    monkeypatch.setattr(vega_charts, "_stabilize_vega_json_spec", look)
-    monkeypatch.setattr(vega_charts, "json", json)
-    message_batching.write_once()
-    kept, once = vega_charts._stabilize_vega_json_spec, vega_charts.json
-    spec = '{"params": [{"name": "param_7"}]}'
-    assert [kept(spec), kept(spec)] == [look(spec)] * 2 == [spec.replace("7", "1")] * 2
-    assert kept.cache_info().hits == 1
-    made = {"title": "a" * message_batching.LONG, "layer": [{"mark": "rect"}]}
-    others = [made, {**made, "layer": [{"mark": "text"}]}, {**made, "name": made["layer"]}]
-    others += [{"other": made["title"], "layer": made["layer"]}, {"data": {1: "short"}}]
-    for each in others * 2:
-        text = once.dumps({**each})
-        assert text == json.dumps(each)
-        assert once.dumps({**each}) is text
-        assert once.loads(text) == json.loads(text)
-        assert (once.loads(text) is once.loads(text)) is ("data" not in each)
-    assert once.dumps(made, sort_keys=True) == json.dumps(made, sort_keys=True)
-
-
-def test_what_a_component_has_said_is_there_once_until_it_says_something_else(monkeypatch):
-    make = inspect.unwrap(main.make_bidi_component_presenter)
-    monkeypatch.setattr(main, "make_bidi_component_presenter", make)
-    message_batching.present_once()
-    state, of_all = SessionState(), main.make_bidi_component_presenter
-    told = WidgetMetadata("told", list, list, value_type="json_trigger_value")
-    state._new_widget_state.set_widget_metadata(told)
-    plain, kept = (one("told", "near") for one in (make, of_all))
-    said = [None, *([{"event": "near", "value": each}] for each in "ab")]
-    bases = [{"kept": 1}, {"kept": 2}, {}, "no mapping"]
-    pairs = itertools.product(said, bases), ((a, b) for b in bases for a in said)
-    for now, base in itertools.chain(*pairs):
-        state._new_widget_state.set_from_value("told", now)
-        assert kept(base, state) == plain(base, state)
-        assert kept(base, state) is kept(base, state)
-    assert type(plain({}, state)) is not type(plain({}, state)), "the mend may go"
