@@ -102,6 +102,11 @@ def test_the_rooms_are_not_empty():
     assert all(len(files) > 1 for files in (PAGES, CORE, UI, CHARTS))
 
 
+def test_every_room_is_a_package_else_it_is_not_installed():
+    folders = {path.parent for path in [*CORE, *UI]}
+    assert [each for each in sorted(folders) if not (each / "__init__.py").exists()] == []
+
+
 # --- who may import whom --------------------------------------------------------------------------
 @every(CORE)
 def test_the_core_imports_torch_the_standard_library_and_in_one_module_each_a_file_format(path):
@@ -290,9 +295,7 @@ GUIDES = [
 ]
 
 
-LESSON = ("lesson.py", "__init__.py")
-MADE_BY_THE_READER = {"pages/my_lesson.py", "pages/two_sentences.py", "check_my_attention.py"}
-MADE_BY_THE_READER |= {*LESSON, *(f"attention_ui/lessons/two_sentences/{each}" for each in LESSON)}
+MADE_BY_THE_READER = {"pages/my_lesson.py", "check_my_attention.py"}
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=str)

@@ -51,7 +51,7 @@ def send_at_once() -> None:
 def pack_with_less_effort() -> None:
     """Pack what is sent in half of uvicorn's time, into as many bytes: a page is mostly one
     specification, many times, which lie further apart than uvicorn looks back. Replaces one name of
-    uvicorn's, which has no option for it: NOTES.md, "Streamlit's insides", has what it saves.
+    uvicorn's, which has no option for it: docs/streamlit/README.md has what it saves.
     """
     with suppress(KeyError, AttributeError):  # another server, or another uvicorn
         sends: Any = sys.modules["uvicorn.protocols.websockets.websockets_sansio_impl"]

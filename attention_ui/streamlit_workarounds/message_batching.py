@@ -4,7 +4,7 @@ moment, in their order, for those that follow; the end of a run sends them at on
 only let a callback choose what runs, the browser hears nothing.
 
 It mends nothing but “with the whole class in, each answer takes a moment longer”: with
-`pack_with_less_effort` it is worth a tenth of an answer (NOTES.md, "Streamlit's insides"). Seen by
+`pack_with_less_effort` it is worth a tenth of an answer (docs/streamlit/README.md). Seen by
 tests/test_streamlit_contract.py. It may go once Streamlit hands messages over by the run, or by the
 moment, and not one by one.
 """
