@@ -1,8 +1,8 @@
 """Works around Streamlit: “the whole class waited for each answer, and some for minutes”. One
 script runs at a time, first come first served. With a thread for each of 50 sessions, who fight for
 one interpreter lock, an answer took up to three times the processor time (not so when last
-measured: docs/streamlit/README.md). A turn is taken just before what was asked for is, so Streamlit itself merges
-all that a visitor does while waiting, and no press is lost.
+measured: docs/streamlit/README.md). A turn is taken just before what was asked for is, so Streamlit
+itself merges all that a visitor does while waiting, and no press is lost.
 
 Seen by tests/test_streamlit_contract.py. It may go once Streamlit has a limit of its own of scripts
 that run at once, such as `runner.maxConcurrent`: there is none in 1.67.
