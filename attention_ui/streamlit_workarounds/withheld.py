@@ -1,5 +1,5 @@
 """Streamlit is out of reach of what is made for everybody (`attention_ui/reactive/isolation.py`).
-not the numbers that I typed, but somebody else's”.
+Else: “these are not the numbers that I typed, but somebody else's”.
 
 A card that read `st.session_state`, `st.query_params` or `st.context` would be kept for the next
 visitor with what it found there, and one that drew would draw nothing where it was kept. Streamlit
