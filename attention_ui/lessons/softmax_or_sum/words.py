@@ -99,17 +99,14 @@ def is_hopeless(trace: Trace) -> bool:
     return not trace["score_row"].value.isfinite().any()
 
 
-def of_dividing(scores: Tensor, weights: Tensor) -> str:
-    """What to look at where a row is divided by its sum."""
+def of_dividing(weights: Tensor) -> str:
+    """What to look at where a row is divided by its sum; it answers nothing that is asked there."""
     if not weights.isfinite().all():
         return "Look at the sum: dividing by it gives no weights."
-    summed = "The weights sum to 1, as shares should. "
-    if (scores < 0).any():
-        return (
-            f"{summed}Whether they are shares is another matter: look at the sum you divide by, "
-            "and at the signs."
-        )
-    return f"{summed}No score of this row is below 0, so all goes well. Try one where some are."
+    return (
+        "The weights sum to 1, as shares should. Whether they are shares is another matter: look "
+        "at the sum you divide by, and at the signs."
+    )
 
 
 def sum_verdict(scores: Tensor, weights: Tensor, names: Sequence[str]) -> tuple[bool, str]:
