@@ -117,6 +117,11 @@ def went_on(key: str) -> None:
     this_visit().own(GoneOn).keys.add(key)
 
 
+def was_passed(key: str) -> bool:
+    """Whether somebody has answered a question, or gone on from it."""
+    return not is_without_guess(key) or parts.read("gone on", key)
+
+
 def is_without_guess(key: str) -> bool:
     """Whether nobody has answered a question."""
     return parts.read("guess", key) is None
@@ -213,7 +218,7 @@ def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> No
     else:
         asked.ask(widget)
         reveal = {"type": "primary", "on_click": _revealed, "args": (key, widget, asked, now)}
-        st.button("Reveal", key=f"reveal_{key}", **reveal)
+        st.button("Check", key=f"reveal_{key}", **reveal)
     shown = {"type": "tertiary", "on_click": _judge, "args": (key, asked, now, None)}
     with st.container(horizontal=True, width="content", gap="small"):  # in one line, or below
         st.button("Show me", key=f"skip_{key}", **shown)

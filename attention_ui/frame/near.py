@@ -29,6 +29,7 @@ def _to_tell(_: str) -> dict[str, Any]:
     with parts.unnoted():
         waiting = here.waiting()
         asking = [*page.waits_for_guess()] if page else []
+        stands_open = page.stands_open() if page else []
     return {
         "page": this_visit().page,
         "parts": [name for name, one in here.drawn.items() if one.waits],
@@ -36,6 +37,7 @@ def _to_tell(_: str) -> dict[str, Any]:
         "hands": sorted(here.hands or ()),
         "rest": _rest(here.is_at_rest) if waiting else 0,
         "asking": asking,
+        "open": stands_open,
     }
 
 
