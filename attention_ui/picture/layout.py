@@ -455,6 +455,10 @@ class Footprint:
         self.rows, self.columns = names_along(trace, matrix)
         if not matrix.row_labels or matrix.axes[0] in UNNAMED:
             self.rows = []
+        elif matrix.row_numbers:
+            places = matrix.columns if matrix.transposed else matrix.rows
+            numbered = zip(places or range(self.n_rows), self.rows, strict=True)
+            self.rows = [f"{place}: {name}" for place, name in numbered]
         if not matrix.column_labels or matrix.axes[1] in UNNAMED:
             self.columns = []
         self.longest = max(map(text_width, self.columns), default=0)
