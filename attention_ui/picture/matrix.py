@@ -48,6 +48,8 @@ class Matrix:
     left_out: Tensor | None = field(default=None, compare=False)
     """True for cells that are not drawn at all, in the shape of `drawn`."""
     row_labels: bool = True
+    row_numbers: bool = False
+    """Whether each row's name begins with its place, where words speak of rows by their numbers."""
     column_labels: bool = True
     asked: int = 0
     """Which of the tokens that are drawn has its name in any case, where not all have room."""
