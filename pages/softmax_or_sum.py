@@ -29,8 +29,10 @@ def has_scores(trace):
     return not words.is_hopeless(trace)
 
 
-def both(made):
-    """A trace, and of it both ways to share, side by side: what is divided by its sum, as bars."""
+def both(made, stays=True):
+    """A trace, and of it both ways to share, side by side: what is divided by its sum, as bars.
+    Whether both stay on a phone, or softmax alone.
+    """
     ways = (
         ("sum_weights", "scores", "by the sum", True),
         ("softmax_weights", "e^(score − largest)", "softmax", False),
@@ -40,7 +42,8 @@ def both(made):
         shares = made[name]
         over, total = shares.inputs
         parts += [Matrix(over, title=divided), "÷", Matrix(total, title="sum"), "="]
-        parts += [Matrix(shares, title=title, as_bars=True, both_ways=both_ways), "|"]
+        look = {"as_bars": True, "both_ways": both_ways, "stays": stays}
+        parts += [Matrix(shares, title=title, **look), "|"]
     return made, parts[:-1]
 
 
@@ -230,7 +233,7 @@ def magnify(v, trace):
     given = lesson.row_of(v)
     yield ui.moving(
         lesson.MAGNIFY,
-        lambda factor: both(normalise_row(given.branch(), magnify=factor)),
+        lambda factor: both(normalise_row(given.branch(), magnify=factor), stays=False),
         tall=TALL,
     )
     now = magnified(v, v.magnify)

@@ -191,16 +191,14 @@ def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
 
 def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Layout:
     """The same, no higher than this on a phone if what its last lines come from is left out, with
-    the sign before them; but for the lines of the steps that stay, and of bars beside others.
+    the sign before them; but for the lines of the steps and of the matrices that stay.
     """
     narrow = layout.narrow
     first, *later = narrow.lines or [0.0]
     if narrow.height <= most or not later:
         return layout
     drawn = [*zip(layout.matrices, narrow.boxes, strict=True)]
-    held = [box.y for each, box in drawn if each.step.name in stays]
-    bars = [box.y for each, box in drawn if each.as_bars]
-    held += bars if bars[1:] else []  # two results to be compared
+    held = [box.y for each, box in drawn if each.stays or each.step.name in stays]
     if any(layout.signs):
         fits = [line for line in later if narrow.height - (line - first) <= most]
         seen = [box.y for each, box in drawn if not each.covered][-1:]  # not question marks alone

@@ -57,6 +57,8 @@ class Matrix:
     """A column of weights drawn as bars, from 0 to 1."""
     both_ways: bool = False
     """Bars from −1 to 1, with a gap and a scale of their own beyond."""
+    stays: bool = False
+    """On a phone too, which leaves out what comes before the last result: it is one of two."""
     lead: tuple[int, ...] = ()
     """The places of the axes before the last two: `(1,)` draws the second head."""
     compared: bool = False
