@@ -69,7 +69,7 @@ def today(v, trace):
         key="newer_switches",
     )
     then, now = (lesson.weights(trace, v.head, prefix) for prefix in (lesson.PLAIN, PREFIX))
-    yield ui.matrices(trace, then, lesson.BESIDE, now, tall=240)
+    yield ui.matrices(trace, then, lesson.BESIDE, now, tall=215)
     yield ui.note(words.wider_words(v))
     yield ui.note(words.wide_cap_words(v, trace))
 
@@ -117,8 +117,8 @@ def sharing(v):
         group = v.head // (v.n_heads // fewer)
         keys = Matrix(made[f"{lesson.GROUPED}keys"], lead=(group,))
         each = lesson.then_and_now(made, v.head, lesson.GROUPED, keys)
-        yield ui.matrices(made, *each, tall=235)
-        yield ui.note(facts.same_words(made, fewer))
+        yield ui.matrices(made, *each, tall=205)
+        yield ui.note(facts.same_words(made))
     yield ui.link_to_a_real_model("Shared keys and values in a real model", "previous")
 
 
@@ -140,7 +140,7 @@ def rotary(v):
         *(Matrix(turned, lead=(v.head,), title="turned queries"), lesson.NEXT),
         lesson.weights(shifted, v.head, lesson.ROTARY),
     )
-    yield ui.matrices(shifted, *each, tall=235)
+    yield ui.matrices(shifted, *each, tall=205)
     good, told = checks.moved_light(spun, v.moved_by)
     yield ui.light(good, f"{told} {words.own_heads_words(v, spun)}".strip())
 
@@ -161,7 +161,7 @@ def window(v):
         first, *others = (lesson.weights(made, v.head, prefix) for prefix in prefixes)
         return made, (first, *[part for other in others for part in (lesson.BESIDE, other)])
 
-    yield ui.moving(lesson.NEAR, near, tall=235)
+    yield ui.moving(lesson.NEAR, near, tall=205)
     yield ui.note(facts.kept_words(v))
 
 
@@ -197,7 +197,6 @@ def real_costs(v):
         model, n_bytes = costs.model_of(v), int(v.m_bytes)
         yield ui.chart("costs", costs.bars(model, n_bytes), width=720)
         yield ui.caption(f"{costs.parameter_words(model)} {costs.cache_words(model, n_bytes)}")
-        yield ui.link_to("flash_attention", "What training keeps, and flash attention does not")
 
 
 deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps")
@@ -212,7 +211,7 @@ deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps
 )
 def norms(v):
     made, each = lesson.beside(v, lesson.NORMED, "normed_queries")
-    yield ui.matrices(made, *each, tall=235)
+    yield ui.matrices(made, *each, tall=205)
     yield ui.light(*checks.norm_light(made))
 
 
@@ -226,7 +225,7 @@ def norms(v):
 def part(v):
     made = lesson.partly(v)
     each = lesson.then_and_now(made, v.head, lesson.PARTLY, "turned_queries")
-    yield ui.matrices(made, *each, tall=235)
+    yield ui.matrices(made, *each, tall=205)
 
 
 @deeper.card(
@@ -241,7 +240,7 @@ def learned_sink(v):
     def beside(logit):
         return lesson.beside(v.but(own_sink=logit), lesson.BESIDE_SINK, "weights_and_sink")
 
-    yield ui.moving(lesson.OWN_SINK, beside, tall=235)
+    yield ui.moving(lesson.OWN_SINK, beside, tall=205)
     yield ui.light(*checks.sink_light(lesson.alone(v, lesson.BESIDE_SINK)))
 
 
@@ -259,7 +258,7 @@ def gates(v):
         Matrix(made[f"{lesson.OPENED}{name}"], lead=(v.head,))
         for name in ("context_vectors", "gates", "gated_vectors")
     )
-    yield ui.matrices(made, context, "⊙", opened, "=", gated, tall=235)
+    yield ui.matrices(made, context, "⊙", opened, "=", gated, tall=205)
     yield ui.light(*checks.gate_light(made))
     yield ui.link_to("without_softmax", "A memory in the place of attention")
 
@@ -276,7 +275,7 @@ def alibi(v):
     def sloped(slope):
         return lesson.beside(v.but(slope=slope), lesson.SLOPED, "bias")
 
-    yield ui.moving(lesson.SLOPE, sloped, tall=235)
+    yield ui.moving(lesson.SLOPE, sloped, tall=205)
     yield ui.note(facts.far_words(lesson.alone(v, lesson.SLOPED), v.head))
 
 

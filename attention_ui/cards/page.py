@@ -61,6 +61,7 @@ from .question import (
     is_without_guess,
     opens,
     put_question,
+    was_passed,
     went_on,
 )
 from .questions import Question
@@ -665,6 +666,15 @@ class Page:
                 if card.ask and card.ask.covered() and is_passable(card.ask.made()[0]):
                     found.setdefault(f"card_{card.name}", []).append(card.ask)
         return found
+
+    def stands_open(self) -> list[str]:
+        """The parts with a question that was answered or gone on from: to be found so again."""
+        with untracked():
+            return [
+                f"card_{card.name}"
+                for card in self.every_card()
+                if card.ask and was_passed(card.ask.key) and is_passable(card.ask.made()[0])
+            ]
 
     def went_on(self, passed: Iterable[str]) -> None:
         """From a callback: somebody went on from what is asked in these parts."""

@@ -129,6 +129,11 @@ def is_first(ask: str) -> bool:
         return not any(one.is_unanswered() for one in above if one.name in met)
 
 
+def was_passed(key: str) -> bool:
+    """Whether somebody has answered a question, or gone on from it."""
+    return not is_without_guess(key) or _has_gone_on(key)
+
+
 def is_without_guess(key: str) -> bool:
     """Whether nobody has answered a question."""
     return _given(key) is None
@@ -225,7 +230,7 @@ def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> No
     else:
         asked.ask(widget)
         reveal = {"type": "primary", "on_click": _revealed, "args": (key, widget, asked, now)}
-        st.button("Reveal", key=f"reveal_{key}", **reveal)
+        st.button("Check", key=f"reveal_{key}", **reveal)
     shown = {"type": "tertiary", "on_click": _judge, "args": (key, asked, now, None)}
     with st.container(horizontal=True, width="content", gap="small"):  # in one line, or below
         st.button("Show me", key=f"skip_{key}", **shown)

@@ -299,9 +299,15 @@ def why_in_small(trace: Trace, layer: int, head: int, query: int) -> Why:
 
 
 def in_small(
-    trace: Trace, why: Why, without: Callable[[str], Trace], names: tuple[str, str]
+    trace: Trace,
+    why: Why,
+    without: Callable[[str], Trace],
+    names: tuple[str, str],
+    is_brief: bool = False,
 ) -> Iterator[Element]:
-    """The table, what is seen in it, and a run `without` a head; a click goes by `names`."""
+    """The table, what is seen in it, and a run `without` a head; a click goes by `names`. A brief
+    one leaves to another place what earlier heads make (`shaped`).
+    """
     parts = why.parts
     if parts.is_alone:
         yield note("The first word sees no word but itself, so there is nothing to choose between.")
@@ -313,7 +319,8 @@ def in_small(
     if not parts.layer:
         yield note("No head comes before this layer: words and their places alone make this score.")
         return
-    yield say(compositions(why, carried(trace, parts.layer, parts.head, parts.key)))
+    if not is_brief:
+        yield from shaped(trace, why)
     part, token, amounts = _best_earlier_head(why)
     names = [off_name(part), *beside(why, part, amounts)]
     runs = [why_in_small(without(name), parts.layer, parts.head, parts.query) for name in names]
@@ -325,6 +332,13 @@ def in_small(
     yield text(
         f"{looks}{left_without(why, names, weights)} {verdict(why.weight, left, rest, share)}"
     )
+
+
+def shaped(trace: Trace, why: Why) -> Iterator[Element]:
+    """In three ways, how much of a head earlier ones make; nothing in the first layer."""
+    parts = why.parts
+    if parts.layer and not parts.is_alone:
+        yield say(compositions(why, carried(trace, parts.layer, parts.head, parts.key)))
 
 
 def _best_earlier_head(why: Why) -> tuple[Writer, int, Tensor]:

@@ -78,6 +78,10 @@ class LessonSession(Session):
         """The cards whose question need not be answered."""
         return [*self.declared.waits_for_guess()] if self.declared else []
 
+    def stands_open(self) -> list[str]:
+        """The cards whose question was answered, or gone on from."""
+        return self.declared.stands_open() if self.declared else []
+
     def goes_past(self, fragments: list[str]) -> None:
         """What these ask for stands uncovered from now on."""
         if self.declared:

@@ -3,7 +3,7 @@
     watch_visibility()  # at the end of a page
 
 What else it says of its window, and what is to be asked of whoever goes on, is the session's
-(`Session.hears`, `Session.asking`, `Session.goes_past`).
+(`Session.hears`, `asking`, `stands_open`, `goes_past`).
 """
 
 from pathlib import Path
@@ -35,6 +35,7 @@ def to_tell(_: str) -> dict[str, Any]:
     here, session = page_fragments(), this_session()
     with untracked():
         waiting, asking = here.waiting(), session.asking()
+        stands_open = session.stands_open()
     return {
         "page": session.page,
         "parts": [name for name, one in here.drawn.items() if one.waits],
@@ -42,6 +43,7 @@ def to_tell(_: str) -> dict[str, Any]:
         "hands": sorted(here.hovered or ()),
         "rest": _rest(here.is_at_rest) if waiting else 0,
         "asking": asking,
+        "open": stands_open,
     }
 
 

@@ -19,7 +19,7 @@ from .brought import brought
 from .lesson import TINY_HEADS, allowed_next, chances, parts_of, without_each, word_of, words_of
 from .words import names_of_parts
 
-DRAWN, TALL = 8, 110
+DRAWN, TALL = 8, 90
 """The likeliest words are drawn."""
 SEEN = 0.01
 """Words that are less likely by every count are told together."""
