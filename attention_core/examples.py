@@ -12,7 +12,7 @@ from .recipes import HEADS, PROJECTIONS, GivenHeads, HeadsRecipe, Projections
 from .small_models.given import heads, projections, width
 from .text.inputs import TRAINED, Inputs
 from .text.tokenizers import TINY_LANGUAGE
-from .validation import known
+from .utils.validation import known
 
 JOURNEY_VECTORS = (
     ("Your", (0.43, 0.15, 0.89)),

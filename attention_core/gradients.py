@@ -22,7 +22,7 @@ from .operations import Copied, Given, Operation, RowSum, SumFirst, Total
 from .operations.base import Meaning, kind_of
 from .symbols import GRADIENT as PREFIX
 from .trace import Step, Trace
-from .validation import validated
+from .utils.validation import validated
 
 
 @validated

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .validation import validated
+from .utils.validation import validated
 
 ROLES = ("query", "key", "value")
 PLURAL = {"query": "queries", "key": "keys", "value": "values"}

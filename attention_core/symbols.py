@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from .toml_file import read_toml
+from .utils.toml_file import read_toml
 
 _TOLD = read_toml(__package__, "symbols.toml")
 SYMBOLS: dict[str, str] = _TOLD["symbols"]

@@ -15,12 +15,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .display import Displayed
 from .expression import Cell, Expression, OutOfRange
 from .operations.base import Meaning, Operation, kind_of
 from .operations.inputs import shared
 from .symbols import symbol_of
-from .validation import NoStep, among, shown, validated
+from .utils.display import Displayed
+from .utils.validation import NoStep, among, shown, validated
 
 _OF_A_PROGRAM = (
     "torch generator safe_open tokens vocabulary unknown positions columns angles name tensor "

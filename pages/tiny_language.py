@@ -4,9 +4,9 @@ from functools import partial
 
 import streamlit as st
 
-from attention_core.head_name import head_in_full
 from attention_core.small_models.figures import TEXTS
 from attention_core.small_models.grammar import WORDS
+from attention_core.utils.head_name import head_in_full
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.cards.why_there import NUMBERS_WORDS, in_numbers, in_small, shaped

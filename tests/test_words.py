@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from attention_core.head_name import head_in_full, head_name
+from attention_core.utils.head_name import head_in_full, head_name
 from attention_ui.frame.contents import LESSONS
 from conftest import ROOT
 

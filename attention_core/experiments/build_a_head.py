@@ -17,9 +17,9 @@ from torch import Tensor
 from ..mechanism.attention import attention
 from ..mechanism.builder import times
 from ..operations import AttentionMask, Edit, Given
-from ..toml_file import read_toml
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.toml_file import read_toml
+from ..utils.validation import validated
 
 NOUNS, PRONOUNS, VERBS = ("cat", "dog", "mouse"), ("it", "she"), ("chases", "sleeps")
 FEATURES = (

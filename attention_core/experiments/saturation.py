@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..validation import validated
+from ..utils.validation import validated
 from .variance import LARGEST_CHUNK, Trials, draws
 
 DIVISORS = ("nothing", "sqrt_d", "d")

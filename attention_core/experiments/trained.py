@@ -6,7 +6,7 @@ from ..mechanism.attention import attention
 from ..mechanism.builder import project, times
 from ..operations import AttentionMask, Given, Softmax
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .training import Matrices
 
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from ..operations.base import kind_of
-from ..validation import validated
+from ..utils.validation import validated
 
 MAX_TOKENS = 64
 MAX_WIDTH = 64

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..operations import Draw, Multiply, Scale, SumLast
 from ..trace import Trace
-from ..validation import validated
+from ..utils.validation import validated
 
 MAX_D = 4_096
 MAX_TRIALS = 100_000

@@ -8,9 +8,9 @@ from collections.abc import Hashable, Iterable
 import torch
 from torch import Tensor
 
-from ..caching import cached_by_key, digest
 from ..expression import Expression
 from ..trace import Step, listed
+from ..utils.caching import cached_by_key, digest
 
 FEW, PROBES, PRIMES = 64, 12, (31, 17, 13, 7)
 """More cells are told by one line along each axis, if the far corner and some between agree."""

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from ..toml_file import read_toml
+from ..utils.toml_file import read_toml
 
 SIGNS: dict[str, str] = read_toml(__package__, "signs.toml")
 _GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"

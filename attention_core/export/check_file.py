@@ -5,7 +5,7 @@ import inspect
 from importlib import import_module
 from pprint import pformat
 
-from ..validation import validated
+from ..utils.validation import validated
 
 NAME = "check_my_attention.py"
 OPENING = '''\

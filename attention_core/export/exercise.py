@@ -14,7 +14,7 @@ from ..mistakes.lines import around, is_asked
 from ..operations import Given, Rescale
 from ..rounding import largest, rounding
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from . import checker
 from .notebook import most_of, packed
 from .program import comment, components, imports, lines_of

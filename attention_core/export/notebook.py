@@ -13,7 +13,7 @@ from ..operations import Given
 from ..rounding import largest, rounding
 from ..text.tokenizers import visible
 from ..trace import Step, Trace, is_shares
-from ..validation import validated
+from ..utils.validation import validated
 from .checker import unpacked
 from .program import comment, components, imports, lines_of
 

@@ -7,7 +7,7 @@ import torch
 
 from ..operations import Draw
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 
 OPENING = ["# A program made by Attention Explorer: every line below is one step.", "#"]
 """Python looks for an encoding in the first two lines; a title must not be taken for one."""

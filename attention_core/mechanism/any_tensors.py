@@ -7,7 +7,7 @@ from torch import Tensor
 
 from .. import operations as ops
 from ..trace import Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .builder import attend_steps, check_shapes
 from .options import Options
 from .own_tensors import check_same_kind, give, given_labels, own

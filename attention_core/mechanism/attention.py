@@ -5,7 +5,7 @@ import math
 from .. import operations as ops
 from ..recipes import NORMALISERS, check_choice, check_scale
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 
 
 @validated

@@ -10,7 +10,7 @@ from .. import operations as ops
 from ..operations.layers import EPSILON
 from ..recipes import ROLES, check_choice
 from ..trace import Step, Trace
-from ..validation import known, validated
+from ..utils.validation import known, validated
 from .block_weights import draw_weights, give_weights
 from .builder import Heads, attend_projected, project, times
 from .options import Options

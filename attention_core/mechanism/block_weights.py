@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from ..operations import Draw, Given
 from ..recipes import ROLES, even_width
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .own_tensors import give, own
 
 NORMS = ("attention", "cross", "feed_forward")

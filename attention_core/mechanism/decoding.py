@@ -4,7 +4,7 @@ from typing import Any
 
 from ..recipes import PLURAL
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .builder import append_to_past, attend_steps, gated, times
 from .own_tensors import give
 from .today import PREFIX, Today, norm_and_turn

@@ -11,7 +11,7 @@ from itertools import groupby
 from .. import operations as ops
 from ..recipes import check_scale
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .tiling import Tile, tiles_of
 
 ONE = "row"

@@ -5,7 +5,7 @@ Source: DeepSeek-AI 2025, DeepSeek-V3.2, section 2.1 (lightning indexer).
 
 from .. import operations as ops
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 
 
 @validated

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from .. import operations as ops
 from ..recipes import check_choice
 from ..trace import Step, Trace
-from ..validation import known, validated
+from ..utils.validation import known, validated
 from .attention import attention
 from .builder import check_matrices, rotated, times
 from .today import ROTARY_BASE

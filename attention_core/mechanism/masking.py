@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from .. import operations as ops
 from ..recipes import CAUSAL, MaskRecipe, check_choice, check_scale
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .attention import attention, scale_of, score
 from .own_tensors import Vectors, trace_of
 

@@ -11,7 +11,7 @@ import torch
 from .. import operations as ops
 from ..operations.base import Operation, kind_of
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .builder import check_shapes
 
 TRACED = "traced_"

@@ -6,7 +6,7 @@ from torch import Tensor
 from .. import operations as ops
 from ..recipes import CAUSAL, HEADS, PLURAL, ROLES, GivenHeads, HeadsRecipe
 from ..trace import JOINED, Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .attention import attention, divisor_of
 from .builder import project, times
 from .masking import mask_of

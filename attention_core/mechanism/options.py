@@ -13,7 +13,7 @@ from ..operations.distances import alibi_slopes
 from ..operations.masks import check_mask
 from ..recipes import check_choice, check_scale
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .own_tensors import PRECISIONS, as_tensor, give
 
 CORNERS = ("top_left", "bottom_right")

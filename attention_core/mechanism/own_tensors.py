@@ -8,7 +8,7 @@ from torch import Tensor
 from ..operations import Given
 from ..operations.base import kind_of
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 
 PRECISIONS = {torch.float32: None, torch.float16: "float16", torch.bfloat16: "bfloat16"}
 """The kinds of numbers that attention is computed in here, as `Given` writes them."""

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from ..operations import Add, ScaleShift, Standardise
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 
 
 @validated

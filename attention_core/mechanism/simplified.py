@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from .. import operations as ops
 from ..recipes import check_choice
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .attention import attention
 from .own_tensors import Vectors, trace_of
 

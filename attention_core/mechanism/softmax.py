@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .. import operations as ops
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .own_tensors import Vectors, trace_of
 from .simplified import SimplifiedOptions
 

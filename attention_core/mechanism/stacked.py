@@ -15,7 +15,7 @@ from .. import operations as ops
 from ..operations.base import Meaning, kind_of
 from ..recipes import PLURAL, ROLES, check_choice
 from ..trace import Step, Trace
-from ..validation import known, validated
+from ..utils.validation import known, validated
 from .builder import attend_steps, check_matrices, head_norm, rotated, times
 from .options import Options
 

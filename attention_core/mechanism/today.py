@@ -6,7 +6,7 @@ from typing import Any
 from ..operations import Draw, JoinHeads, MeanHeads, Rotate, Softmax
 from ..recipes import PLURAL, check_least, shared_by
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .attention import scale_of
 from .builder import attend_steps, gated, head_norm, rotated, times
 from .options import Options

@@ -6,7 +6,7 @@ future, and only one length fits. Kept to be shown beside `trainable`.
 from ..operations import Add, Draw, JoinHeads, LayerNorm, Linear, MatMul, ReLU
 from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .attention import attention
 from .trainable import last_draw
 

@@ -3,7 +3,7 @@
 from .. import operations as ops
 from ..recipes import PLURAL, PROJECTIONS, ROLES, Edits, Projections
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .attention import attention, scale_of
 from .builder import project as project_with
 from .own_tensors import Vectors, trace_of

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from .. import operations as ops
 from ..operations.base import Meaning
-from ..toml_file import read_toml
 from ..trace import Step
+from ..utils.toml_file import read_toml
 from .base import is_mistake
 
 MOST_ALIKE = 8

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..toml_file import read_toml
+from ..utils.toml_file import read_toml
 
 
 @dataclass(frozen=True)

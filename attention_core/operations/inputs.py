@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Called, Expression, Number
-from ..validation import shown
+from ..utils.validation import shown
 from .base import Backward, Operation, written
 
 LARGE = 100_000

@@ -21,7 +21,7 @@ from operator import attrgetter, getitem
 from typing import TYPE_CHECKING, Any
 
 from ..examples import EXAMPLES
-from ..toml_file import read_toml
+from ..utils.toml_file import read_toml
 from .printed import NOTEBOOKS, notebook
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from ..toml_file import read_toml
+from ..utils.toml_file import read_toml
 from .building import traces
 from .recipe import Recipe
 

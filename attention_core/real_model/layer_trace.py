@@ -13,7 +13,7 @@ from ..mechanism.builder import Heads, attend_projected, times
 from ..mechanism.options import Options
 from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .model import Model
 from .names import Where
 from .settings import rates as plain_rates

@@ -15,7 +15,7 @@ from ..files.gguf_file import GgufFile, opened_gguf
 from ..files.reading import AsOpened, reading
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted, state_of
-from ..validation import validated
+from ..utils.validation import validated
 from . import by_config, by_fields
 from .config_reader import ConfigReader
 from .folder import GENERATION, Folder, files_of

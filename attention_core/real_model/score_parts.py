@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..validation import validated
+from ..utils.validation import validated
 from .run import Run, hidden_keys, rotated
 from .written import Reading, Writer, gain_of, one_over_size
 

@@ -7,7 +7,7 @@ import torch
 from .. import operations as ops
 from ..recipes import PLURAL
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .layer_trace import PartsOfLayer
 from .run import Run
 from .score_parts import read_by_head, visible_keys

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from ..validation import validated
+from ..utils.validation import validated
 from .call import BIAS, SINKS, Call
 from .recording import Recording
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ..trace import Trace
-from ..validation import among
+from ..utils.validation import among
 from .call import BIAS, Call
 
 BLANKS = "Ġ▁ "

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..files.refused import ModelRefused
 from ..files.tensor_file import opened, quoted, write
-from ..validation import validated
+from ..utils.validation import validated
 from .call import BIAS, SINKS, SOFT_CAP, Call
 from .recording import Recording
 

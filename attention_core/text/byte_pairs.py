@@ -20,7 +20,7 @@ from typing import Any
 from .. import operations as ops
 from ..operations.pairs import NOTHING
 from ..trace import Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .byte_level import bytes_of_characters, in_their_text
 from .tokenizers import visible
 

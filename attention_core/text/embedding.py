@@ -8,7 +8,7 @@ from ..small_models import shipped
 from ..small_models.given import tables
 from ..small_models.tracing import add_layer
 from ..trace import Step, Trace
-from ..validation import validated
+from ..utils.validation import validated
 from .inputs import DRAWN, RANDOM_ID_ROWS, TRAINED, Inputs
 from .vocabulary import Vocabulary
 

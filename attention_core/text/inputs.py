@@ -10,7 +10,7 @@ from typing import Any
 from ..recipes import check_choice, check_least
 from ..small_models.given import width
 from ..small_models.grammar import WORDS
-from ..validation import validated
+from ..utils.validation import validated
 from .tokenizers import TOKENIZERS, visible
 from .vocabulary import Vocabulary
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..small_models import grammar
-from ..validation import known, validated
+from ..utils.validation import known, validated
 
 
 @validated

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..validation import validated
+from ..utils.validation import validated
 from .tokenizers import visible
 
 UNKNOWN = "<unk>"

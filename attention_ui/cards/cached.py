@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import torch
 
-from attention_core.caching import digest
 from attention_core.trace import Step, Trace
+from attention_core.utils.caching import digest
 
 from ..controls.control import Values
 from ..frame.of_the_system import share_of_memory

@@ -14,13 +14,13 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.head_name import head_name
 from attention_core.real_model.score_in_small import carried, small_score_parts
 from attention_core.real_model.score_parts import ScoreParts
 from attention_core.real_model.written import Writer
 from attention_core.rounding import to_within
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
+from attention_core.utils.head_name import head_name
 
 from ..charts.chart import Chart
 from ..charts.score_parts import chart as who_wrote

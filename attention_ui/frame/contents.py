@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import combinations
 
-from attention_core.toml_file import read_toml
+from attention_core.utils.toml_file import read_toml
 
 from ..words import is_slip
 

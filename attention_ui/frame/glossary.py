@@ -8,7 +8,7 @@ from functools import lru_cache
 import streamlit as st
 
 from attention_core.symbols import SYMBOLS
-from attention_core.toml_file import read_toml
+from attention_core.utils.toml_file import read_toml
 
 from ..controls import session
 from .basics import SPREAD

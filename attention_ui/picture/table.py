@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 
-from attention_core.caching import cached_by_key, digest
 from attention_core.explain.extents import NONE, alike, extents
 from attention_core.explain.plain_text import plain_text
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, is_shares, listed
+from attention_core.utils.caching import cached_by_key, digest
 
 from .changed import changed_cells
 from .forbidden import SEEN_ON, leaks

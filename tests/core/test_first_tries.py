@@ -21,7 +21,7 @@ from attention_core.mechanism.block_weights import draw_weights
 from attention_core.mechanism.options import Options
 from attention_core.mechanism.stacked import Layer
 from attention_core.mechanism.today import Today
-from attention_core.validation import NotThere, shown
+from attention_core.utils.validation import NotThere, shown
 
 ROOT = Path(core.__file__).parent
 TINY = ROOT / "real_model" / "tiny_language"

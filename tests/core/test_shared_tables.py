@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, embed
-from attention_core.caching import cached_by_key
 from attention_core.operations.inputs import LARGE
+from attention_core.utils.caching import cached_by_key
 
 LARGE_INPUTS = replace(EXAMPLES["wild_cat"].inputs, vocabulary="random", d_in=64)
 EDITS = ((3, 1, 0.5), (3, 1, 0.25), (19_999, 63, -1.0))

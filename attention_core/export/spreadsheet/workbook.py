@@ -9,7 +9,7 @@ from itertools import groupby
 import torch
 
 from ...trace import Trace, is_shares, listed
-from ...validation import validated
+from ...utils.validation import validated
 from .branches import formula_of
 from .formulas import MINUS_INFINITY, Formulas, NoFormula
 from .layout import Block, Layout, Place

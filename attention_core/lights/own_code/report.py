@@ -3,7 +3,7 @@
 import sys
 from typing import NamedTuple
 
-from ...toml_file import read_toml
+from ...utils.toml_file import read_toml
 from ..light import TITLES, Light
 
 SIGNS = {True: "✓", False: "✗", None: "–"}

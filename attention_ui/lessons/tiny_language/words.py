@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from attention_core.head_name import head_id, head_name
 from attention_core.rounding import to_within
 from attention_core.small_models.figures import TEXTS, Head, shipped_figures
 from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.heads import BAR, FAR, KINDS
 from attention_core.small_models.tracing import Part
 from attention_core.trace import Trace
+from attention_core.utils.head_name import head_id, head_name
 
 from ...cards.common_questions import ALIKE
 from ...cards.questions import Pick, Verdict

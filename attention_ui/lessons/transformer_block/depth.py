@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from attention_core.caching import cached_by_key, digest
 from attention_core.experiments.depth import gradient_norms
 from attention_core.mechanism.block import BlockOptions
 from attention_core.trace import Trace
+from attention_core.utils.caching import cached_by_key, digest
 
 from ...charts.chart import Chart
 from ...charts.lines import Across, Point, lines
