@@ -26,6 +26,7 @@ import streamlit as st
 
 from attention_core.published.marking import Mark
 from attention_core.trace import Trace
+from attention_core.utils.validation import among
 
 from ..controls import session
 from ..controls.control import Control, Placed, Values
@@ -156,7 +157,7 @@ class Ask:
         if not known:
             raise Misdeclared(
                 f"the question {self.name!r} of {self.page.name} is about {', '.join(self.about)}, "
-                "and its trace has no such step"
+                f"and its trace has no such step{among(self.about[0], plain(trace))}"
             )
         self._check_slips("is about", self.about, trace)
         self._check_slips("lets stay", self.stays or (), trace)
@@ -380,9 +381,10 @@ class Card:
         for one in _all_in([*placed, *elements]):
             if not hasattr(one, "draw") and not isinstance(one, Placed | Control):
                 raise Misdeclared(
-                    f"the card {self.name!r} of {self.page.name} yields {str(one)[:60]!r}, which "
-                    "is nothing that can be drawn: words are `ui.say(…)`, a picture is "
-                    "`picture(…)`"
+                    f"the card {self.name!r} of {self.page.name} "
+                    f"{'has among its controls' if one in placed else 'yields'} {str(one)[:60]!r}, "
+                    "which is nothing that can be drawn: a control is a `Control` of the lesson, "
+                    "words are `ui.say(…)`, steps are `ui.matrices(trace, trace[…])`"
                 )
             if isinstance(one, Placed) and one.in_picture not in {*drawn, *self.pictures, ""}:
                 raise Misdeclared(
@@ -787,7 +789,7 @@ class Page:
         known = ", ".join(sorted(each.name for each in self.controls))
         return (
             f"the card {card!r} of {self.name} has the control {control!r}, which is none of the "
-            f"lesson's CONTROLS. They are: {known}"
+            f"lesson's CONTROLS: add it there, in its lesson.py. They are: {known}"
         )
 
     def _answers(self) -> None:

@@ -27,7 +27,10 @@ class _Withheld:
     def __getattr__(self, name: str) -> Any:
         if name in HARMLESS:
             return HARMLESS[name]
-        raise self._refuse(f"a call of Streamlit’s, which needs its `{name}`")
+        raise self._refuse(
+            f"a call of Streamlit’s, which needs its `{name}` (a card draws nothing itself: it "
+            "yields what is to be drawn)"
+        )
 
 
 def withhold(refuse: Callable[[str], Exception] | None) -> Any:

@@ -15,4 +15,5 @@ class Halve(Operation):
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Product((Number(0.5), scores.cell(index)))
 
+    # Right for what is linear alone; other ways stand in attention_core/operations/declared.py.
     backward = gradients(likewise)
