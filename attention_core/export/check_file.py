@@ -56,7 +56,7 @@ def check_file() -> str:
                 names = {ast.unparse(name) for name in node.names}
                 imported.setdefault(f"from {node.module} import ", set()).update(names)
         for node in statements:
-            if isinstance(node, ast.Assign) and "told(" in ast.unparse(node.value):
+            if isinstance(node, ast.Assign) and "read_toml(" in ast.unparse(node.value):
                 (name,) = map(ast.unparse, node.targets)  # words of a file, which stays here
                 lines[node.lineno - 1 : node.end_lineno] = [
                     f"{name} = {pformat(getattr(part, name), sort_dicts=False)}"
