@@ -46,7 +46,7 @@ help:
 	@echo 'PIP_ARGS=... goes to pip install.'
 
 run: set-up-to-run
-	STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto $(VENV)/bin/python -m attention_explorer $(if $(PORT),--port=$(PORT)) $(if $(MODEL),--model='$(MODEL)')
+	STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto STREAMLIT_SERVER_RUN_ON_SAVE=true STREAMLIT_CLIENT_SHOW_ERROR_DETAILS=full $(VENV)/bin/python -m attention_explorer $(if $(PORT),--port=$(PORT)) $(if $(MODEL),--model='$(MODEL)')
 
 model: set-up-to-run
 	$(VENV)/bin/python -m attention_explorer model

@@ -8,11 +8,11 @@ second run continues the generator 652,920 numbers further on. Each run is an ex
 
 from dataclasses import dataclass, replace
 
-from .asked import known
 from .recipes import HEADS, PROJECTIONS, GivenHeads, HeadsRecipe, Projections
 from .small_models.given import heads, projections, width
 from .text.inputs import TRAINED, Inputs
 from .text.tokenizers import TINY_LANGUAGE
+from .utils.validation import known
 
 JOURNEY_VECTORS = (
     ("Your", (0.43, 0.15, 0.89)),

@@ -18,14 +18,14 @@ from collections.abc import Sequence
 import torch
 
 from . import operations
-from .asked import answers
 from .operations import Copied, Given, Operation, RowSum, SumFirst, Total
 from .operations.base import Meaning, kind_of
 from .symbols import GRADIENT as PREFIX
 from .trace import Step, Trace
+from .utils.validation import validated
 
 
-@answers
+@validated
 def backward(trace: Trace, loss: str, of: Sequence[str]) -> Trace:
     """The same trace with the gradients of a `loss`, a step of one number, after its steps:
     `grad_loss`, which is 1, and so on back to `grad_W` for each W in `of`. Each has the axes of

@@ -1,5 +1,7 @@
 """Where an example has most to show. What a lesson opens with is found here, not set by hand."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -50,6 +52,30 @@ def parting_row(scores: Tensor) -> int:
     lifts = most - by_the_sum.gather(-1, at.unsqueeze(-1)).squeeze(-1)
     lifts[(by_the_sum < 0).any(dim=-1) & by_the_sum.isfinite().all(dim=-1)] = 1.0
     return int(lifts.nan_to_num(0.0, 0.0, 0.0).argmax())
+
+
+def passes_zero(scores: Tensor, step: float, most: float) -> float:
+    """The multiple of `step` that, added to all scores (key,), takes their sum just past 0, so that
+    a share by the sum turns over: from above 0 to below, or from below to above. At most so large;
+    0 where a score is hidden.
+    """
+    total, n = scores.double().sum().item(), len(scores)
+    if not math.isfinite(total):
+        return 0.0
+    past = math.floor(-total / n / step) if total > 0 else math.ceil(-total / n / step)
+    if abs(total + past * step * n) < 1e-6:  # just at 0 there are no shares
+        past += -1 if total > 0 else 1
+    return min(max(past * step, -most), most)
+
+
+def spreads_most(scores: Tensor, step: float, most: float) -> float:
+    """The multiple of `step`, up to so much, by which scores (key,) are multiplied to move most of
+    their softmax: by the total variation. The smallest where none moves anything.
+    """
+    factors = torch.arange(1, round(most / step) + 1, dtype=torch.float64) * step
+    weights = (factors.unsqueeze(-1) * scores.double()).softmax(dim=-1)
+    moved = (weights - scores.double().softmax(dim=-1)).abs().sum(dim=-1).nan_to_num()
+    return factors[int(moved.argmax())].item()
 
 
 def moving_vector(scores: Tensor) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .asked import answers
+from .utils.validation import validated
 
 ROLES = ("query", "key", "value")
 PLURAL = {"query": "queries", "key": "keys", "value": "values"}
@@ -60,7 +60,7 @@ def shared_by(n_heads: int, n_kv_heads: int) -> int:
     return n_heads // n_kv_heads
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class Projections:
     """How W_query, W_key and W_value come about. Same recipe, same matrices.
@@ -149,7 +149,7 @@ class GivenHeads:
         return tuple(sum(rows, ()) for rows in zip(*tables, strict=True))
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class HeadsRecipe:
     """How many heads, how wide, and how their matrices are drawn, query, key, value, then output.
@@ -211,7 +211,7 @@ class HeadsRecipe:
 HEADS = HeadsRecipe()
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class MaskRecipe:
     """Which query may look at which key; see `operations.AttentionMask`."""

@@ -2,9 +2,9 @@
 
 from functools import lru_cache
 
-from .told import told
+from .utils.toml_file import read_toml
 
-_TOLD = told(__package__, "symbols.toml")
+_TOLD = read_toml(__package__, "symbols.toml")
 SYMBOLS: dict[str, str] = _TOLD["symbols"]
 """By the name of a step; of each part of a transformer block, too, and of its layer norm."""
 for _part, _short in _TOLD["parts"].items():

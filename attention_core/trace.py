@@ -15,12 +15,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .asked import NoStep, among, answers, shown
 from .expression import Cell, Expression, OutOfRange
 from .operations.base import Meaning, Operation, kind_of
-from .operations.given import shared
-from .shown import Shown
+from .operations.inputs import shared
 from .symbols import symbol_of
+from .utils.display import Displayed
+from .utils.validation import NoStep, among, shown, validated
 
 _OF_A_PROGRAM = (
     "torch generator safe_open tokens vocabulary unknown positions columns angles name tensor "
@@ -38,15 +38,15 @@ JOINED = ("d_queries", "d_concat")
 """Axes along which heads stand side by side."""
 _TINY = torch.finfo(torch.float32).smallest_normal
 """Numbers below this one are as good as 0."""
-moment: ContextVar[Callable[[], object]] = ContextVar("moment", default=lambda: None)
-"""Asked whenever a step is made, which has the answer as its `moment`."""
+step_version: ContextVar[Callable[[], object]] = ContextVar("step_version", default=lambda: None)
+"""Asked whenever a step is made, which has the answer as its `version`."""
 
 
 _once: ContextVar[dict[tuple, "Step"] | None] = ContextVar("once", default=None)
 
 
 @contextmanager
-def made_once() -> Iterator[None]:
+def memoized() -> Iterator[None]:
     """Within, a step made alike of the very same steps is that step: traces share them."""
     before = _once.set({})
     try:
@@ -56,7 +56,7 @@ def made_once() -> Iterator[None]:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Step(Shown):
+class Step(Displayed):
     """One named tensor of a trace, and all that is known of it; made by `Trace.step`."""
 
     name: str
@@ -66,7 +66,7 @@ class Step(Shown):
     inputs: tuple["Step", ...]
     symbol: str
     meaning: Meaning = Meaning.NUMBERS
-    moment: object = None
+    version: object = None
     _home: Callable[[], "Trace | None"] = lambda: None
 
     @property
@@ -228,7 +228,7 @@ def head_at(axes: Sequence[str], index: Sequence[int]) -> int | None:
     return dict(zip(axes, index, strict=False)).get("head")
 
 
-class Trace(Shown, Mapping[str, Step]):
+class Trace(Displayed, Mapping[str, Step]):
     """An ordered record of steps, each made by one operation from earlier ones.
 
     An axis has one length in the whole trace: a trace refuses an axis that is 5 long in one step
@@ -241,7 +241,7 @@ class Trace(Shown, Mapping[str, Step]):
         )
     """
 
-    @answers
+    @validated
     def __init__(self, **labels: Sequence[str]) -> None:
         self._steps: dict[str, Step] = {}
         self._sizes: dict[str, tuple[int, str]] = {}
@@ -258,7 +258,7 @@ class Trace(Shown, Mapping[str, Step]):
         other.rounds = list(self.rounds)
         return other
 
-    def made_otherwise(self, names: Iterable[str], by: Mapping[str, Operation]) -> "Trace":
+    def rebuilt(self, names: Iterable[str], by: Mapping[str, Operation]) -> "Trace":
         """The same computation with these steps made anew, in their order: some `by` another
         operation, the rest by their own, from what their inputs have become.
         """
@@ -271,7 +271,7 @@ class Trace(Shown, Mapping[str, Step]):
             value = operation.value(*[each.value for each in inputs])
             if value.shape != old.value.shape:
                 self._check_axes(name, value, old.axes)
-            how = value, old.axes, operation, inputs, old.symbol, old.meaning, old.moment
+            how = value, old.axes, operation, inputs, old.symbol, old.meaning, old.version
             steps[name] = Step(name, *how, weakref.ref(other))
         return other
 
@@ -326,7 +326,7 @@ class Trace(Shown, Mapping[str, Step]):
         meaning = meaning or operation.meaning(*inputs)
         made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name), meaning)
         self._steps[name] = made
-        made.moment = moment.get()()
+        made.version = step_version.get()()
         if known is not None:
             known[how] = made
         made._home = weakref.ref(self)  # not the trace: Python frees it late where it is in a ring

@@ -5,7 +5,7 @@ from typing import Any
 
 import attention_core
 from attention_core import __version__ as __version__
-from attention_core import shown
+from attention_core.utils import display
 
 __all__ = ["recorded", "show"]
 DRAWS = {"altair": "altair", "numpy": "numpy", "PIL": "pillow", "pyarrow": "pyarrow"}
@@ -28,4 +28,4 @@ def __getattr__(name: str) -> Any:
     return show
 
 
-shown.drawers[:] = [lambda what: __getattr__("show")(what)]
+display.drawers[:] = [lambda what: __getattr__("show")(what)]

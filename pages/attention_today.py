@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.mechanism.today import PREFIX, ROTARY_BASE
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.controls import visit
+from attention_ui.controls import session
 from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
 from attention_ui.controls.widget import put_in, sent
 from attention_ui.lessons.attention_today import (
@@ -27,15 +27,17 @@ def set_as_in():
     """From the buttons: set the switches as a model has them, but for those a link has fixed."""
     if sent("as_in") not in lesson.MODELS:
         return
-    before = visit.values()
+    before = session.values()
     chosen = lesson.switches_of(sent("as_in"), before) | {"compared": sent("as_in")}
     with event():
-        visit.change(**{name: value for name, value in chosen.items() if name not in visit.fixed()})
+        session.change(
+            **{name: value for name, value in chosen.items() if name not in session.fixed()}
+        )
 
 
 def as_in():
     """A list of models that people know; the one whose switches these are is chosen."""
-    put_in("as_in", lesson.model_that_is_on(visit.values()))
+    put_in("as_in", lesson.model_that_is_on(session.values()))
     st.selectbox(
         "Set them as in (scaled down)",
         [*lesson.MODELS],
@@ -67,7 +69,7 @@ def today(v, trace):
         key="newer_switches",
     )
     then, now = (lesson.weights(trace, v.head, prefix) for prefix in (lesson.PLAIN, PREFIX))
-    yield ui.matrices(trace, then, lesson.BESIDE, now, tall=240)
+    yield ui.matrices(trace, then, lesson.BESIDE, now, tall=215)
     yield ui.note(words.wider_words(v))
     yield ui.note(words.wide_cap_words(v, trace))
 
@@ -115,8 +117,8 @@ def sharing(v):
         group = v.head // (v.n_heads // fewer)
         keys = Matrix(made[f"{lesson.GROUPED}keys"], lead=(group,))
         each = lesson.then_and_now(made, v.head, lesson.GROUPED, keys)
-        yield ui.matrices(made, *each, tall=235)
-        yield ui.note(facts.same_words(made, fewer))
+        yield ui.matrices(made, *each, tall=205)
+        yield ui.note(facts.same_words(made))
     yield ui.link_to_a_real_model("Shared keys and values in a real model", "previous")
 
 
@@ -138,7 +140,7 @@ def rotary(v):
         *(Matrix(turned, lead=(v.head,), title="turned queries"), lesson.NEXT),
         lesson.weights(shifted, v.head, lesson.ROTARY),
     )
-    yield ui.matrices(shifted, *each, tall=235)
+    yield ui.matrices(shifted, *each, tall=205)
     good, told = checks.moved_light(spun, v.moved_by)
     yield ui.light(good, f"{told} {words.own_heads_words(v, spun)}".strip())
 
@@ -159,7 +161,7 @@ def window(v):
         first, *others = (lesson.weights(made, v.head, prefix) for prefix in prefixes)
         return made, (first, *[part for other in others for part in (lesson.BESIDE, other)])
 
-    yield ui.moving(lesson.NEAR, near, tall=235)
+    yield ui.moving(lesson.NEAR, near, tall=205)
     yield ui.note(facts.kept_words(v))
 
 
@@ -195,7 +197,6 @@ def real_costs(v):
         model, n_bytes = costs.model_of(v), int(v.m_bytes)
         yield ui.chart("costs", costs.bars(model, n_bytes), width=720)
         yield ui.caption(f"{costs.parameter_words(model)} {costs.cache_words(model, n_bytes)}")
-        yield ui.link_to("flash_attention", "What training keeps, and flash attention does not")
 
 
 deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps")
@@ -210,7 +211,7 @@ deeper = page.deeper("norms, a part turned, a sink’s logit, gates, ALiBi, caps
 )
 def norms(v):
     made, each = lesson.beside(v, lesson.NORMED, "normed_queries")
-    yield ui.matrices(made, *each, tall=235)
+    yield ui.matrices(made, *each, tall=205)
     yield ui.light(*checks.norm_light(made))
 
 
@@ -224,7 +225,7 @@ def norms(v):
 def part(v):
     made = lesson.partly(v)
     each = lesson.then_and_now(made, v.head, lesson.PARTLY, "turned_queries")
-    yield ui.matrices(made, *each, tall=235)
+    yield ui.matrices(made, *each, tall=205)
 
 
 @deeper.card(
@@ -239,7 +240,7 @@ def learned_sink(v):
     def beside(logit):
         return lesson.beside(v.but(own_sink=logit), lesson.BESIDE_SINK, "weights_and_sink")
 
-    yield ui.moving(lesson.OWN_SINK, beside, tall=235)
+    yield ui.moving(lesson.OWN_SINK, beside, tall=205)
     yield ui.light(*checks.sink_light(lesson.alone(v, lesson.BESIDE_SINK)))
 
 
@@ -257,7 +258,7 @@ def gates(v):
         Matrix(made[f"{lesson.OPENED}{name}"], lead=(v.head,))
         for name in ("context_vectors", "gates", "gated_vectors")
     )
-    yield ui.matrices(made, context, "⊙", opened, "=", gated, tall=235)
+    yield ui.matrices(made, context, "⊙", opened, "=", gated, tall=205)
     yield ui.light(*checks.gate_light(made))
     yield ui.link_to("without_softmax", "A memory in the place of attention")
 
@@ -274,7 +275,7 @@ def alibi(v):
     def sloped(slope):
         return lesson.beside(v.but(slope=slope), lesson.SLOPED, "bias")
 
-    yield ui.moving(lesson.SLOPE, sloped, tall=235)
+    yield ui.moving(lesson.SLOPE, sloped, tall=205)
     yield ui.note(facts.far_words(lesson.alone(v, lesson.SLOPED), v.head))
 
 

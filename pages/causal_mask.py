@@ -11,6 +11,7 @@ from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.matrix import Matrix
 
 page = Page("causal_mask", "context_vectors", "causal")
+TALL = 236
 ROW = page.ask("row", words.shared_row, ["weights"], again=["masked_scores"])
 
 
@@ -31,7 +32,7 @@ def mask(v, trace):
         masked = made["masked_scores"]
         return made, (*map(Matrix, masked.inputs), "→", Matrix(masked))
 
-    yield ui.moving(lesson.WINDOW, seen_through, tall=270)
+    yield ui.moving(lesson.WINDOW, seen_through, tall=TALL)
     yield ui.row(lesson.CAUSAL.at(), lesson.HIDDEN.at(width=190), key="makes_mask", gap="small")
     if blind := leaks.blind_rows(trace["mask"].value):
         yield ui.note(
@@ -54,7 +55,7 @@ def weights(v, trace):
     both = [Matrix(trace[name], compared=True) for name in ("unmasked_weights", "weights")]
     is_answered = asks_first() and not is_covered("weights")
     first = words.asked_query(trace) if is_answered else shared.telling_query(v)
-    yield ui.matrices(trace, *both, tall=272, asks=first)
+    yield ui.matrices(trace, *both, tall=TALL, asks=first)
     yield ui.light(*leaks.share_verdict(trace, "minus_infinity"))
     yield ui.link_to_a_real_model("In a real model, many heads rest on the first token", "first")
 
@@ -63,7 +64,7 @@ def weights(v, trace):
 def context(trace):
     each = [Matrix(trace[name]) for name in ("weights", "embeddings", "context_vectors")]
     weights, vectors, contexts = each
-    yield ui.matrices(trace, weights, "·", vectors, "=", contexts, tall=272)
+    yield ui.matrices(trace, weights, "·", vectors, "=", contexts, tall=TALL)
 
 
 @page.card(
@@ -72,12 +73,12 @@ def context(trace):
     "The first, −∞, is right. Some notebooks fill in 0 instead, before the softmax or after it: "
     "rows may still sum to 1, so checking the sums alone does not find the mistake. Compare them.",
     controls=[lesson.MASKING],
-    ask=page.ask("leaks", leaks.which_leak, leaks.OTHER_WEIGHTS, stays=leaks.GIVEN),
+    ask=page.ask("leaks", leaks.which_leak, leaks.ASKED_WEIGHTS, stays=leaks.GIVEN),
 )
 def ways(v, trace):
     way = lesson.prefix_of(v.masking)
     right = equation_of(trace["weights"])
-    yield ui.matrices(trace, *(leaks.parts_of(trace, way) if way else right), tall=272)
+    yield ui.matrices(trace, *(leaks.parts_of(trace, way) if way else right), tall=TALL)
     if not (way and is_covered(f"{way}weights")):
         yield ui.light(*sums_verdict(trace, f"{way}context_vectors"))
         yield ui.light(*leaks.share_verdict(trace, v.masking))
@@ -85,7 +86,8 @@ def ways(v, trace):
 
 def tells_which_leak(v):
     """Whether the way that is chosen is one of those that are asked about."""
-    return bool(lesson.prefix_of(v.masking)) and is_covered("zero_filled_weights")
+    weights = f"{lesson.prefix_of(v.masking)}weights"
+    return weights in leaks.ASKED_WEIGHTS and is_covered(weights)
 
 
 @page.card(
@@ -101,7 +103,7 @@ def tells_which_leak(v):
 )
 def leak(v, trace):
     if tells_which_leak(v):
-        yield waits_for("zero_filled_weights")
+        yield waits_for(leaks.ASKED_WEIGHTS[0])
         return
     way = lesson.prefix_of(v.masking)
 
@@ -113,7 +115,7 @@ def leak(v, trace):
         still = Matrix(made["moved"], allowed=leaks.may_move(made, v.changed_token))
         return made, equation_of(made["moved"], drawn=[later, before, still])
 
-    yield ui.moving(lesson.CHANGE_BY, moved_by, tall=290)
+    yield ui.moving(lesson.CHANGE_BY, moved_by, tall=TALL)
     good, told = leaks.said_of_leak(v, lesson.changed(v, masked=trace.branch()))
     yield ui.note(told) if good is None else ui.light(good, told)
 
@@ -123,7 +125,7 @@ deeper = page.deeper("from masked scores to weights, as a formula")
 
 @deeper.section("softmax", "From masked scores to weights")
 def softmax(trace):
-    yield ui.matrices(trace, trace["weights"], tall=270)
+    yield ui.matrices(trace, trace["weights"], tall=TALL)
     masked = trace["masked_scores"]
     scores, mask = masked.inputs
     yield ui.formula(

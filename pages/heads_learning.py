@@ -1,8 +1,8 @@
 """How heads learn: a network that comes to continue what repeats, watched while it learns."""
 
-from attention_core.head_name import head_name
 from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
+from attention_core.utils.head_name import head_name
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.cards.why_there import NUMBERS_WORDS, in_numbers, in_small

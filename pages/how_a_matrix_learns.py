@@ -10,6 +10,7 @@ from attention_ui.lessons.how_a_matrix_learns.flow import flow
 ASKED = "grad_scaled_scores"
 """What the question is about."""
 
+TALL = 190
 page = Page("how_a_matrix_learns", "context_vectors")
 
 
@@ -46,14 +47,8 @@ def slope(v, trace):
     controls=[lesson.LEARNING_WIDTH.at(width=150), lesson.LEARNING_SEED.at(width=130)],
     ask=page.ask("row_sum", words.row_sum, [ASKED], stays=["weights", "grad_weights"]),
 )
-def gradients(v, trace):
+def gradients(trace):
     yield ui.picture(flow(trace, ui.covered))
-    yield ui.say(
-        f"**The numbers of one of them.** The gradient of {v.entry_matrix}: what went into the "
-        "product, turned on its side, times the gradient of what came out. Choose another matrix "
-        "in *One number and the loss*."
-    )
-    yield ui.matrices(trace, trace[f"grad_{v.entry_matrix}"], tall=250, name="gradient_numbers")
 
 
 @page.card(
@@ -67,12 +62,11 @@ def gradients(v, trace):
 def row_of_softmax(v):
     layer = lesson.layer_of(v)
     at = ui.Along(at_temperatures(layer.row), pictures.softmax_row)
-    yield ui.moving(TEMPERATURE, at, tall=360, is_aside=True)
+    yield ui.moving(TEMPERATURE, at, tall=TALL, is_aside=True)
     row = layer.row(v.temperature)
     yield ui.say(words.softmax_steps(row))
     if not is_covered(ASKED):
         yield ui.note(words.share_words(row))
-    yield ui.link_to("divide_by_sqrt_d", "Why wide vectors make such rows, and what √d does")
 
 
 @page.card(
@@ -117,7 +111,20 @@ def one_update(v):
         yield ui.link_to("queries_keys_values", "Many such updates: train it")
 
 
-deeper = page.deeper("the chain rule in formulas")
+deeper = page.deeper("the numbers of one gradient, the chain rule in formulas")
+
+
+@deeper.section(
+    "numbers_of_one",
+    "The numbers of one gradient",
+    lambda v: (
+        f"The gradient of {v.entry_matrix}: what went into the product, turned on its side, times "
+        "the gradient of what came out. Choose another matrix in *One number and the loss*."
+    ),
+)
+def numbers_of_one(v, trace):
+    yield ui.matrices(trace, trace[f"grad_{v.entry_matrix}"], tall=250, name="gradient_numbers")
+    yield ui.link_to("divide_by_sqrt_d", "Why wide vectors make rows that hardly learn, and √d")
 
 
 @deeper.section(

@@ -8,6 +8,7 @@ from attention_ui.lessons.multi_head_attention import checks, lesson, words
 from attention_ui.picture.matrix import Matrix
 from attention_ui.words import heads_left_out
 
+TALL = 255
 page = Page(
     "multi_head_attention",
     "output",
@@ -38,7 +39,7 @@ COST = page.ask(
 )
 def weights(v, trace):
     heads = lesson.side_by_side(trace["head_weights"])
-    yield ui.matrices(trace, *heads, tall=265, asks=shared.telling_query(v))
+    yield ui.matrices(trace, *heads, tall=TALL, asks=shared.telling_query(v))
     yield ui.note(words.names_words(v))
     yield ui.note(words.asks_nothing(trace, shared.telling_query(v)))
     below = "*Tensors as tables* has them all."
@@ -60,7 +61,7 @@ def split(v, trace):
     heads = [Matrix(trace["split_queries"])]
     if not is_covered("split_queries"):
         heads = lesson.side_by_side(trace["split_queries"], briefly=True)
-    yield ui.matrices(trace, trace["joined_queries"], "→", *heads, tall=270)
+    yield ui.matrices(trace, trace["joined_queries"], "→", *heads, tall=TALL)
     if not is_covered("split_queries"):
         yield ui.note(words.widths_words(shared.heads_recipe_of(v)))
 
@@ -78,7 +79,7 @@ def mixed(v, trace):
     now, good = (trace[name].value[v.head_cut] for name in names)
     one, other = (Matrix(trace[name], lead=(v.head_cut,), tells_origins=True) for name in names)
     same = "=" if now.equal(good) else "≠"
-    yield ui.matrices(trace, Matrix(trace["joined_queries"]), "→", one, same, other, tall=270)
+    yield ui.matrices(trace, Matrix(trace["joined_queries"]), "→", one, same, other, tall=TALL)
     yield ui.light(*checks.rows_right(trace, names[0]))
 
 
@@ -95,7 +96,7 @@ def mixed(v, trace):
 def output(v, trace):
     contexts = lesson.side_by_side(trace["head_context_vectors"], briefly=True)
     joined, mixes, mixed = (Matrix(trace[each]) for each in ("concat", "W_output", "output"))
-    yield ui.matrices(trace, *contexts, "→", joined, "·", mixes, "=", mixed, tall=275)
+    yield ui.matrices(trace, *contexts, "→", joined, "·", mixes, "=", mixed, tall=TALL)
     if v.mix == "identity":
         yield ui.note("With the identity, each number comes from one head: the heads do not meet.")
 
@@ -111,7 +112,7 @@ def output(v, trace):
 def parts(trace):
     given = lesson.side_by_side(trace["head_outputs"])
     added = [part for each in given for part in ("+", each)][1:]
-    yield ui.matrices(trace, *added, "=", Matrix(trace["output_from_heads"]), tall=275)
+    yield ui.matrices(trace, *added, "=", Matrix(trace["output_from_heads"]), tall=TALL)
 
 
 @page.card(
@@ -132,10 +133,10 @@ def off(v, trace):
         return made, (*(Matrix(lost.inputs[0]), "−", Matrix(lost.inputs[1])), "=", Matrix(lost))
 
     if v.n_heads > 1:
-        yield ui.moving(lesson.HEAD_OFF, without, tall=265)
+        yield ui.moving(lesson.HEAD_OFF, without, tall=TALL)
     else:
         made, parts = without(v.head_off)
-        yield ui.matrices(made, *parts, tall=265)
+        yield ui.matrices(made, *parts, tall=TALL)
     lost = lesson.without_a_head(trace, v.head_off)
     yield ui.light(*checks.lost_agrees(trace, lost, v.head_off))
 

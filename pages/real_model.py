@@ -6,7 +6,7 @@ from attention_ui.cards.why_there import NUMBERS_WORDS, adds_up, called
 from attention_ui.cards.why_there import told as told_why
 from attention_ui.charts.score_parts import FEW
 from attention_ui.charts.score_parts import chart as who_wrote
-from attention_ui.controls import visit
+from attention_ui.controls import session
 from attention_ui.frame.long_run import Work, run_so_far
 from attention_ui.frame.models import has_changed, readable
 from attention_ui.lessons.real_model import (
@@ -30,7 +30,7 @@ from attention_ui.picture.sentence import sentence
 
 OFF = "real_model_off"
 page = Page(
-    "real_model", has_pins=False, within=lambda where: readable(visit.values().model, where)
+    "real_model", has_pins=False, within=lambda where: readable(session.values().model, where)
 )
 WAY = page.ask(
     "story_way",

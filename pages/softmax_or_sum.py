@@ -8,9 +8,9 @@ from attention_core.mechanism.softmax import exp_limits, normalise_row, store_ro
 from attention_core.rounding import to_within
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.controls import visit
+from attention_ui.controls import session
 from attention_ui.lessons.softmax_or_sum import lesson, words
-from attention_ui.picture.equation_parts import NEW_LINE, equation_of
+from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.layout import equation as uncovered
 from attention_ui.picture.matrix import Matrix
 from attention_ui.words import number
@@ -29,18 +29,21 @@ def has_scores(trace):
     return not words.is_hopeless(trace)
 
 
-def both(made):
-    """A trace, and of it both ways to share, a line each: what is divided by its sum, as bars."""
-    lines = (
+def both(made, stays=True):
+    """A trace, and of it both ways to share, side by side: what is divided by its sum, as bars.
+    Whether both stay on a phone, or softmax alone.
+    """
+    ways = (
         ("sum_weights", "scores", "by the sum", True),
         ("softmax_weights", "e^(score − largest)", "softmax", False),
     )
     parts = []
-    for name, divided, title, both_ways in lines:
+    for name, divided, title, both_ways in ways:
         shares = made[name]
         over, total = shares.inputs
         parts += [Matrix(over, title=divided), "÷", Matrix(total, title="sum"), "="]
-        parts += [Matrix(shares, title=title, as_bars=True, both_ways=both_ways), NEW_LINE]
+        look = {"as_bars": True, "both_ways": both_ways, "stays": stays}
+        parts += [Matrix(shares, title=title, **look), "|"]
     return made, parts[:-1]
 
 
@@ -73,7 +76,7 @@ def take_over(v, trace):
             type="tertiary",
             icon=":material/edit:",
             help="Begins with these scores: type others in their place.",
-            disabled=bool(visit.fixed() & {*typed}),
+            disabled=bool(session.fixed() & {*typed}),
             on_click=ui.set_values,
             args=(typed,),
             key="take_over",
@@ -120,7 +123,7 @@ def scores(v, trace):
 @page.card(
     "divide",
     "Divide by the sum",
-    lambda trace: words.of_dividing(trace["score_row"].value, trace["sum_weights"].value),
+    lambda trace: words.of_dividing(trace["sum_weights"].value),
     controls=lambda v, trace: (
         []
         if (trace["score_row"].value < 0).any()
@@ -189,8 +192,8 @@ def add_controls(trace):
 @page.card(
     "constant",
     "Add a constant",
-    "Add the same number to all scores, and their differences stay as they are. Move it until "
-    "the sum of the scores passes 0, and see which bars stay still.",
+    "Add the same number to all scores, and their differences stay as they are. Move it, here "
+    "just past where the sum of the scores is 0, and see which bars stay still.",
     controls=add_controls,
     when=has_scores,
 )
@@ -230,7 +233,7 @@ def magnify(v, trace):
     given = lesson.row_of(v)
     yield ui.moving(
         lesson.MAGNIFY,
-        lambda factor: both(normalise_row(given.branch(), magnify=factor)),
+        lambda factor: both(normalise_row(given.branch(), magnify=factor), stays=False),
         tall=TALL,
     )
     now = magnified(v, v.magnify)

@@ -4,13 +4,13 @@ from functools import partial
 
 import streamlit as st
 
-from attention_core.head_name import head_in_full
 from attention_core.small_models.figures import TEXTS
 from attention_core.small_models.grammar import WORDS
+from attention_core.utils.head_name import head_in_full
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.cards.why_there import NUMBERS_WORDS, in_numbers, in_small
-from attention_ui.controls import visit
+from attention_ui.cards.why_there import NUMBERS_WORDS, in_numbers, in_small, shaped
+from attention_ui.controls import session
 from attention_ui.controls.widget import say_problem
 from attention_ui.lessons.tiny_language import charts, lesson, training, words
 from attention_ui.picture.learning import learning
@@ -40,8 +40,8 @@ def tries(*labels):
                 key=f"ready_{label}_of_{len(labels)}",
                 type="tertiary",
                 on_click=ui.set_values,
-                args=({n: value for n, value in chosen.items() if n not in visit.fixed()},),
-                disabled="beginning" in visit.fixed(),
+                args=({n: value for n, value in chosen.items() if n not in session.fixed()},),
+                disabled="beginning" in session.fixed(),
             )
 
 
@@ -109,6 +109,7 @@ def why_there(v, trace):
         lesson.why_there(v, trace),
         lambda off: lesson.told(lesson.words_of(v), off),
         (lesson.TINY_HEAD.name, lesson.TINY_FROM.name),
+        is_brief=True,
     )
 
 
@@ -116,8 +117,8 @@ def why_there(v, trace):
     "brought",
     "Who brought what",
     "Before softmax, each word has a score for coming next: its **logit**, a sum of what the last "
-    "word, its place and each head bring. Each bar begins where "
-    "the one above it ends.",
+    "word, its place and each head bring. Each bar begins where the one above it ends; the "
+    "percentage is the word’s chance with that head switched off.",
     controls=[lesson.NEXT_WORD.at(width=190)],
     ask=MOST,
 )
@@ -128,11 +129,6 @@ def brought(v):
         yield ui.note("All heads are on here, also the one that you switched off above.")
     yield ui.chart("brought", charts.parts(v), 820)
     yield ui.light(*words.adds_up(v))
-    yield ui.caption(
-        "The percentage is this word’s chance with that head switched off, in orange where it is "
-        "less than half of what it was. A head with a short bar can matter too, since later heads "
-        "read what it writes."
-    )
 
 
 each_head = page.fold(
@@ -172,8 +168,9 @@ deeper = page.deeper("why a head looks there, how names are given")
 
 
 @deeper.section("why_numbers", "", f"**Why there, in numbers.** {NUMBERS_WORDS}")
-def why_numbers(v):
+def why_numbers(v, trace):
     yield from in_numbers(lesson.why_there(v), partial(lesson.score_trace, v))
+    yield from shaped(trace, lesson.why_there(v, trace))
 
 
 @deeper.section(
@@ -195,7 +192,8 @@ def queries_and_keys(v, trace):
     "",
     "A bar of *Who brought what* may lift many words alike: choose another word, and what "
     "differs decides between the two. All bars are divided by the spread of the whole, so "
-    "switch a head off, and the others change too.",
+    "switch a head off, and the others change too. A chance is orange where it is less than half "
+    "of what it was; a head with a short bar can matter too: later heads read what it writes.",
 )
 def named():
     yield ui.say(words.rule())

@@ -17,7 +17,7 @@ from attention_ui.lessons.tokenize_and_embed.real_tokens import (
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.matrix import Matrix
 
-TALL = 280
+TALL = 260
 
 
 def has_choices(control, v):

@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.mistakes.rewriting import at_temperatures
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page
-from attention_ui.controls import shared, visit
+from attention_ui.controls import session, shared
 from attention_ui.frame import contents
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.frame.page import link
@@ -29,11 +29,11 @@ HOTTER = page.ask("hotter", words.when_hotter, ["head_weights"], lambda: ())  # 
 
 def ways_to_lessons():
     """From the name of a matrix to the lesson that it is taught in."""
-    if visit.values().card:
+    if session.values().card:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ways"):
         st.caption("More about", width="content")
-        query = visit.link_query("ways")
+        query = session.link_query("ways")
         for name, target in LESSON_OF.items():
             taught = contents.lesson(target)
             link(taught, query, f"`{name}`", icon=None, help=taught.title)

@@ -24,7 +24,7 @@ def brackets(trace):
     queries = Matrix(trace["unit_queries"], title="Q")
     memory = "·", Matrix(trace["whole_memory"], title="KᵀV")
     made = (*table, "=", Matrix(trace["by_scores"], title="QKᵀV"), "=", queries, *memory)
-    yield ui.matrices(trace, *made, tall=200)
+    yield ui.matrices(trace, *made, tall=180)
     good, told = lesson.brackets_agree(trace)
     yield ui.light(good, f"{told} {words.sizes_words(trace)}")
 
@@ -38,7 +38,7 @@ def brackets(trace):
 )
 def written(v, trace):
     def at(token):
-        made = ui.equation(trace, *lesson.written_now(trace, int(token)), tall=285)
+        made = ui.equation(trace, *lesson.written_now(trace, int(token)), tall=235)
         return titled(made, f"Token {called[int(token)]}")
 
     called = numbered_tokens(v)
@@ -55,7 +55,7 @@ def written(v, trace):
 )
 def who(v, trace):
     made = Matrix(trace["read_from"]), "·", Matrix(trace["values"])
-    yield ui.matrices(trace, *made, "=", Matrix(trace["read_vectors"]), tall=195)
+    yield ui.matrices(trace, *made, "=", Matrix(trace["read_vectors"]), tall=180)
     if not is_covered("read_from"):
         yield ui.text(words.row_words(trace, v.written))
 
@@ -72,15 +72,14 @@ def gates_and_table(v, control, rule):
         beta = ["|", Matrix(made["strengths"], title="β")] if rule == "both" else []
         return Matrix(made["decays"], title="α"), *beta, "→", Matrix(made["read_from"])
 
-    return ui.moving(control, ui.Along(traces, parts), tall=200)
+    return ui.moving(control, ui.Along(traces, parts), tall=180)
 
 
 @page.card(
     "decay",
     "It never forgets, so it blurs",
-    "**Decay** multiplies the memory by a gate before each write: α = σ(x · w + **b**). A token’s "
-    "vector x meets a learned vector w (here random), a bias b is added, and the sigmoid σ brings "
-    "the sum between 0 and 1.",
+    "**Decay** multiplies the memory by a gate before each write: α = σ(x · w + **b**). w is "
+    "learned (here random), and the sigmoid σ keeps α between 0 and 1.",
     controls=[ui.in_picture(lesson.GATE_BIAS, width=220)],
 )
 def decay(v):
@@ -97,7 +96,7 @@ def decay(v):
 )
 def delta(v):
     trace = lesson.two_tokens(v.written_by)
-    yield ui.matrices(trace, *lesson.written_now(trace, 1), tall=225, is_aside=True)
+    yield ui.matrices(trace, *lesson.written_now(trace, 1, is_narrow=True), tall=225, is_aside=True)
     yield ui.light(*words.two_words(trace, v.written_by))
 
 

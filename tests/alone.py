@@ -7,13 +7,13 @@ from functools import cache
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from attention_ui.cards.noted_trace import plain
 from attention_ui.cards.page import Made, Page, only_declared
 from attention_ui.cards.seen import in_card
-from attention_ui.controls import visit
+from attention_ui.cards.tracked_trace import plain
+from attention_ui.controls import session
 from attention_ui.controls.control import Control, Values
-from attention_ui.controls.visit_state import VisitState
-from attention_ui.frame.rooms import controls_of, known_among
+from attention_ui.controls.lesson_session import LessonSession
+from attention_ui.frame.lesson_modules import controls_of, known_among
 from attention_ui.reactive import fragments
 from attention_ui.reactive.isolation import SESSION
 from attention_ui.reactive.session import _OF_RUN
@@ -64,13 +64,13 @@ class Visitor:
 
     def __init__(self, lesson: str = "", /, **link: str) -> None:
         self.address = Address(link)
-        self.state = VisitState()
+        self.state = LessonSession()
         self.reruns: list[list[str] | None] = []
         if lesson:
             self.opens(lesson)
 
     @contextmanager
-    def here(self) -> Iterator[VisitState]:
+    def here(self) -> Iterator[LessonSession]:
         """Within, what asks for the visit gets this one."""
         headers = {"User-Agent": "nobody"}
         around = SimpleNamespace(
@@ -81,14 +81,14 @@ class Visitor:
         # As at the begin of a run of this one; what is asked for first sets the other.
         tokens = [(each, each.set(of)) for each, of in ((_OF_RUN, self.state), (SESSION, None))]
         try:
-            with patch.object(visit, "st", around), patch.object(fragments, "st", around):
+            with patch.object(session, "st", around), patch.object(fragments, "st", around):
                 yield self.state
         finally:
             for each, token in tokens:
                 each.reset(token)
 
     @contextmanager
-    def acts(self) -> Iterator[VisitState]:
+    def acts(self) -> Iterator[LessonSession]:
         """The same in an event, as what a callback does."""
         with self.here() as state, fragments.event():
             yield state
@@ -100,7 +100,7 @@ class Visitor:
         controls = controls_of(lesson)
         with self.here() as state:
             ours = {each.name for each in controls}
-            visit.arrive(lesson, controls, known_among({*self.address} - ours))
+            session.arrive(lesson, controls, known_among({*self.address} - ours))
             state.declared = page_of(lesson)
             fragments.end_page()
         return self

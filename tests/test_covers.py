@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attention_core.largest_effect import telling_query
-from attention_core.operations import Given, MatMul, ScaleBy, Softmax
+from attention_core.operations import Add, Given, MatMul, ScaleBy, Softmax
 from attention_core.trace import Trace
 from attention_ui.cards import page as declared
 from attention_ui.cards import show
@@ -248,6 +248,105 @@ def test_a_picture_that_answers_under_another_name_is_found():
     assert not tells(np.array([0.5, 0.3, 0.1, 0.1]), weights[0], False)
 
 
+# --- nor in the arithmetic of what stands open ---------------------------------------------------
+def drawn_open(layouts):
+    """Of each matrix that is drawn, its axes, its numbers, nan where they are covered, and its
+    step's name.
+    """
+    for layout in layouts:
+        for matrix in layout.matrices:
+            if matrix.covered or is_unknown(matrix) or not matrix.drawn.is_floating_point():
+                continue
+            value = matrix.drawn.double().clone()
+            if matrix.unseen is not None:
+                value[matrix.unseen] = np.nan
+            value = value.mT if matrix.transposed else value
+            axes = matrix.step.axes[-value.ndim :] if value.ndim else ()
+            yield matrix.step.name, axes, value
+
+
+def added_up(layouts, line, axes, at, given):
+    """Two matrices whose rows at a place are, added up or one less the other, a covered line."""
+    each = [
+        (name, value[at])
+        for name, has, value in drawn_open(layouts)
+        if has == axes and value.ndim == 2 and at < len(value) and len(value[at]) == len(line)
+    ]
+    for one, (first, left) in enumerate(each):
+        for second, right in each[one + 1 :]:
+            if {first, second} <= given or not left.any() or not right.any():
+                continue
+            for made in (left + right, left - right, right - left):
+                if bool(((made - line).abs() <= 2e-5 * line.abs().max()).all()):
+                    return first, second
+    return None
+
+
+@pytest.mark.slow("30 s: every page")
+@pytest.mark.parametrize(("page", "example"), few(
+    [("pages/multi_head_attention.py", "mean"),
+     *((page, each) for page in PAGES for each in (FIRST, *EXAMPLES))], 9,
+))  # fmt: skip
+def test_what_is_asked_is_no_sum_of_what_stands_open(page, example):
+    """Nor a difference, nor what the others of a row leave of 1, nor a copy of plain numbers."""
+    link = {"example": FIRST, "n_heads": "3"} if example == "mean" else {"example": example}
+    found, trace = asked(page, link)
+    with noted_layouts() as layouts:
+        stands(visit(page, predict="on", **link))
+    for name, (question, covers, about, _) in found.items():
+        if not question.at:
+            continue
+        given = {each for one in about & trace.keys() for each in trace[one].earlier()}
+        for step in sorted(covers.keys() & trace.keys()):
+            if trace[step].value.ndim < 2:
+                continue
+            width, places = trace[step].value.shape[-1], len(trace[step].value[..., 0].flatten())
+            rows = trace[step].value.double().reshape(places, width)
+            whole = covers[step].mask.reshape(places, width).all(dim=-1)
+            for place in whole.nonzero().flatten().tolist():
+                line, at = rows[place], place % trace[step].value.shape[-2]
+                if len(line.unique()) < 3 or not line.isfinite().all():
+                    continue
+                two = added_up(layouts, line, trace[step].axes[-2:], at, given)
+                assert two is None, f"{name} is answered by row {at} of {' and '.join(two)}"
+    for layout in layouts:
+        for matrix in layout.matrices:
+            if matrix.covered or matrix.unseen is None or not matrix.drawn.ndim:
+                continue
+            value, unseen = matrix.drawn.double(), matrix.unseen
+            is_one = (value.sum(dim=-1) - 1).abs() < 1e-3
+            alone = is_one & (unseen.sum(dim=-1) == 1) & (value.shape[-1] > 1)
+            assert not alone.any(), f"{matrix.name}: the others leave one number"
+
+
+def test_a_difference_that_is_what_is_asked_for_is_covered_on_one_side():
+    trace = small()
+    more = trace.step("more", Given.of(trace["queries"].value * 2.3 + 0.4), axes=("query", "d"))
+    both = trace.step("both", Add(), trace["queries"], more, axes=("query", "d"))
+    told = giving_away(trace, ["more"], {"query": (1,)}, ["values"])
+    assert told["more"].any(dim=-1).tolist() == [False, True, False]
+    assert told[both.name].any(dim=-1).tolist() == [False, True, False]
+    assert "queries" not in told
+
+
+def test_two_cells_of_a_row_of_shares_are_covered_where_one_is_asked_for():
+    trace = Trace(key=list("abc"))
+    scores = trace.step("scores", Given((0.5, 2.0, 1.0)), axes=("key",))
+    trace.step("weights", Softmax(), scores, axes=("key",))
+    told = giving_away(trace, ["weights"], {"key": (1,)})
+    assert told["weights"].tolist() == [False, True, True]
+
+
+def test_plain_numbers_are_covered_in_a_copy_of_all_of_them():
+    with noted_layouts() as found:
+        stands(visit("tokenize_and_embed", predict="on", example=FIRST))
+    drawn = [m for layout in found for m in layout.matrices if m.step.axes == ("token", "d_in")]
+    alike = [m for m in drawn if m.step.value.equal(drawn[0].step.value)]
+    assert len(alike) > 2
+    rows = [None if m.unseen is None else m.unseen.any(dim=-1).tolist() for m in alike]
+    assert all(each == rows[0] and any(each) for each in rows)
+
+
 # --- no more than that ---------------------------------------------------------------------------
 MOST = 0.1
 """Of all cells of a page, how many may be question marks at a first visit."""
@@ -366,7 +465,11 @@ def test_a_mixture_is_covered_where_it_is_mostly_one_of_its_parts():
 
 
 def test_one_cell_is_covered_alone():
-    assert told_of(1, key=(2,)) == {"weights": [[1, 2]]}
+    found = giving_away(small(), ["scores"], {"query": (1,), "key": (2,)})
+    assert {name: mask.nonzero().tolist() for name, mask in found.items()} == {
+        "scores": [[1, 2]],
+        "scaled": [[1, 2]],
+    }
 
 
 def test_a_shape_is_asked_on_one_card_and_nothing_is_covered_on_others():

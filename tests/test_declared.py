@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention_core.trace import Trace
-from attention_ui.cards.noted_trace import NotedTrace
 from attention_ui.cards.page import Misdeclared
+from attention_ui.cards.tracked_trace import TrackedTrace
 from serving import HANG
 from visiting import A_PAGE, ROOT
 
@@ -25,7 +25,7 @@ WRONG = {
     "a drawing": (BODY, f'{BODY}\n    st.markdown("drawn")', "a call of Streamlit’s"),
     "cookies": (BODY, f"{BODY}\n    assert not st.context.cookies", "a call of Streamlit’s"),
     "the theme": (BODY, f"{BODY}\n    assert not st.context.theme.type", "a call of Streamlit’s"),
-    "the visit": (BODY, f"{BODY}\n    assert visit.chosen()", "by `chosen` at simplified_a"),
+    "the visit": (BODY, f"{BODY}\n    assert session.chosen()", "by `chosen` at simplified_a"),
     "a trace's notes": (BODY, f"{BODY}\n    assert trace.plain", "without a note"),
     "an answer's card": ("    words.made_of,", '    lambda: Answer("Why?", "So.", "why"),',
         "'why'"),
@@ -60,7 +60,7 @@ def test_a_name_that_nothing_has_is_refused_in_words(what, tmp_path, monkeypatch
     page = tmp_path / A_PAGE
     source = page.read_text(encoding="utf-8")
     assert source.count(old) == 1
-    answer = """from attention_ui.controls import visit
+    answer = """from attention_ui.controls import session
 from attention_ui.controls.control import Control
 from attention_ui.frame.ends import Answer
 import streamlit as st
@@ -80,11 +80,11 @@ def test_whatever_a_card_asks_of_a_trace_is_noted():
     adds, by_labels = {"step", "again", "of", "label", "label_by_head", "has_gradient"}, {"name_of"}
     asked = {name for name in vars(Trace) if not name.startswith("_")} - adds - by_labels
     asked |= {"__getitem__", "__contains__", "__iter__", "__len__"}
-    assert asked <= vars(NotedTrace).keys(), "give NotedTrace a method that notes it"
-    made = {name: vars(NotedTrace)[name] for name in asked}
+    assert asked <= vars(TrackedTrace).keys(), "give TrackedTrace a method that notes it"
+    made = {name: vars(TrackedTrace)[name] for name in asked}
     said = {name: inspect.getsource(getattr(each, "fget", each)) for name, each in made.items()}
     silent = [name for name, code in said.items() if "self._note" not in code]
-    assert silent == [], "call `_note` in these methods of NotedTrace"
+    assert silent == [], "call `_note` in these methods of TrackedTrace"
 
 
 def test_a_card_asks_only_of_steps_that_other_code_names_too():

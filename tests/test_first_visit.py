@@ -1,7 +1,9 @@
 """What a first visit shows: a question covers what would answer it, and nothing else is missing."""
 
+import re
 from itertools import product
-from math import isfinite, nan
+from math import inf, isfinite, nan
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,8 +12,8 @@ from attention_core.examples import EXAMPLES
 from attention_ui.controls.shared import FIRST
 from attention_ui.picture.table import CELL, COVERED, table
 from attention_ui.picture.table import FIRST as TOLD
-from sampling import of_each_kind
-from visiting import A_PAGE, PAGES, ROWS, charts, noted_layouts, pictures, stands, visit
+from sampling import few, of_each_kind
+from visiting import A_PAGE, PAGES, ROWS, charts, noted_layouts, pictures, stands, visit, words
 
 pytestmark = pytest.mark.slow("1 min: pages with every example, each question by itself")
 
@@ -126,6 +128,30 @@ def sends_nothing_that_is_covered(layouts):
                 untold = matrix.picked(matrix.untold[matrix.lead]).flatten().tolist()
                 for row, is_so in zip(own, untold, strict=True):
                     assert not (is_so and "=" in (row["tip"] or ""))
+
+
+SAID = re.compile(r"(?<![\d.])[−-]?\d+\.\d{4,}")
+OTHERS = {
+    "mistakes_lab": "the lights measure sums, and say their ends in full, as the check of own code",
+    "how_a_matrix_learns": "a length and a fall of the loss, which are no cells' numbers",
+}
+"""Pages that say numbers in full, and why."""
+
+
+@pytest.mark.parametrize("page", few([each for each in PAGES if Path(each).stem not in OTHERS], 6))
+def test_a_number_is_said_with_the_decimals_that_it_is_drawn_with(page):
+    """Once each question was answered with *Show me*: in words and in a picture it is the same."""
+    at = stands(visit(page, example=FIRST, predict="on"))
+    layouts = uncovered(at)
+    drawn = {}
+    for layout in layouts:
+        for matrix, box in zip(layout.matrices, layout.wide.boxes, strict=True):
+            if matrix.as_bars or box.decimals == 2:
+                numbers = matrix.drawn.double().flatten().abs().tolist()
+                drawn |= {round(each, 4): matrix.name for each in numbers if 0.005 < each < inf}
+    told = {each: round(float(each.strip("−-")), 4) for each in SAID.findall(words(at))}
+    twice = {said: drawn[number] for said, number in told.items() if number in drawn}
+    assert not twice, f"pictures have two decimals of it: {twice}"
 
 
 def test_a_link_to_a_covered_cell_opens_its_picture():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from attention_ui.cards.asked_again import declared
+from attention_ui.cards.review import declared
 from attention_ui.frame.contents import lesson
 from attention_ui.frame.glossary import TERMS, meanings, terms_in
 from chosen import FIELDS, of

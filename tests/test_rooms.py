@@ -102,6 +102,11 @@ def test_the_rooms_are_not_empty():
     assert all(len(files) > 1 for files in (PAGES, CORE, UI, CHARTS))
 
 
+def test_every_room_is_a_package_else_it_is_not_installed():
+    folders = {path.parent for path in [*CORE, *UI]}
+    assert [each for each in sorted(folders) if not (each / "__init__.py").exists()] == []
+
+
 # --- who may import whom --------------------------------------------------------------------------
 @every(CORE)
 def test_the_core_imports_torch_the_standard_library_and_in_one_module_each_a_file_format(path):
@@ -226,11 +231,11 @@ OWNERS = {
     "Cache": "cards/cached reactive/cache",  # what is kept for everybody
     "is_asked": "cards/page cards/question",  # what is covered
     # What looks at a source and tracks nothing: what a card shows of it would stay as it was.
-    "unread": "cards/changing cards/show controls/control controls/visit "
+    "unread": "cards/changing cards/show controls/control controls/session "
     "lessons/real_model/write_on",
     "currents": "reactive/cache reactive/source",
     # What goes through the gate that is closed while something is made for everybody.
-    "the_session": "cards/page controls/visit frame/long_run reactive/code_check "
+    "the_session": "cards/page controls/session frame/long_run reactive/code_check "
     "reactive/session reactive/source",
     "gate_opened": "reactive/code_check reactive/isolation reactive/session reactive/source",
     "tracked_later": "cards/page reactive/code_check reactive/source",
@@ -290,9 +295,7 @@ GUIDES = [
 ]
 
 
-LESSON = ("lesson.py", "__init__.py")
-MADE_BY_THE_READER = {"pages/my_lesson.py", "pages/two_sentences.py", "check_my_attention.py"}
-MADE_BY_THE_READER |= {*LESSON, *(f"attention_ui/lessons/two_sentences/{each}" for each in LESSON)}
+MADE_BY_THE_READER = {"pages/my_lesson.py", "check_my_attention.py"}
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=str)

@@ -14,11 +14,10 @@ import pytest
 import streamlit as st
 from streamlit import config
 from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
-from streamlit.elements import vega_charts
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime import app_session, fragment, scriptrunner
+from streamlit.runtime import fragment, scriptrunner
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import ScriptRunner
@@ -35,13 +34,13 @@ from streamlit.web.server.starlette import starlette_server
 
 from attention_ui.frame.contents import LESSONS
 from attention_ui.frame.of_the_system import send_at_once
-from attention_ui.streamlit_workarounds import deep_pages, turns, withheld
-from attention_ui.streamlit_workarounds.late_messages import take_nothing_back
-from attention_ui.streamlit_workarounds.left_pages import run_only_parts_that_are_there
+from attention_ui.streamlit_workarounds import deep_pages, run_queue, withheld
+from attention_ui.streamlit_workarounds.abandoned_pages import run_only_parts_that_are_there
 from attention_ui.streamlit_workarounds.room_of_control import in_room
+from attention_ui.streamlit_workarounds.stale_messages import take_nothing_back
 from attention_ui.streamlit_workarounds.style import CARDS, LARGE, STYLE
+from attention_ui.streamlit_workarounds.uninterrupted_callbacks import let_callbacks_end
 from attention_ui.streamlit_workarounds.unseen_component import text_of
-from attention_ui.streamlit_workarounds.whole_callbacks import let_callbacks_end
 from conftest import ran
 from sampling import few
 from serving import HANG
@@ -123,7 +122,7 @@ def test_messages_go_out_at_once(is_mended):
     assert asyncio.run(asyncio.wait_for(is_at_once(), HANG)) is is_mended, MAY_GO
 
 
-# --- few_wakes ------------------------------------------------------------------------------------
+# --- kept_messages --------------------------------------------------------------------------------
 def test_streamlit_still_calls_what_has_finished_broken_off_and_drops_what_was_drawn():
     """The faults that `keep_what_was_drawn` mends: it knows too early which parts will run. Where
     this fails, the mend may go.
@@ -147,19 +146,14 @@ def test_streamlit_clears_the_queue_of_a_session_as_the_mend_does():
     assert "self._browser_queue.clear(" in inspect.getsource(clear)
 
 
-def test_streamlit_still_does_again_what_is_done_once():
+# --- message_batching -----------------------------------------------------------------------------
+def test_streamlit_still_wakes_its_loop_for_each_message():
     tell = inspect.getsource(inspect.unwrap(AppSession._on_scriptrunner_event))
     assert tell.count("self._call_soon_on_event_loop(") == 1, MAY_GO
     assert "ENQUEUE" not in tell, MAY_GO
-    look_up = inspect.getsource(inspect.unwrap(app_session._populate_theme_msg))
-    assert "config.get_options_for_section(section)" in look_up, MAY_GO
-    assert "_populate_theme_msg(" in inspect.getsource(AppSession._create_new_session_message)
-    draw = inspect.getsource(vega_charts.VegaChartsMixin._vega_lite_chart)
-    assert "_stabilize_vega_json_spec(json.dumps(spec))" in draw, MAY_GO
-    assert "final_spec = json.loads(vega_lite_proto.spec)" in draw, MAY_GO
 
 
-# --- left_pages -----------------------------------------------------------------------------------
+# --- abandoned_pages ------------------------------------------------------------------------------
 def test_a_page_is_drawn_in_its_own_place_after_a_part_in_the_sidebar():
     """Which the same thread has drawn, and Streamlit does not leave again."""
     assert inspect.getsource(fragment._fragment).count("context_dg_stack.set(") == 1, MAY_GO
@@ -232,8 +226,8 @@ def test_a_run_asks_once_what_it_is_for_and_once_a_message_whether_it_ends():
     requests = ScriptRequests()
     requests.request_rerun(RerunData(fragment_id="a part"))
     assert requests._state is ScriptRequestType.RERUN
-    assert not turns._preempts(requests)
-    turns.run_in_turns()
+    assert not run_queue._preempts(requests)
+    run_queue.run_in_turns()
     assert requests.on_scriptrunner_ready.__wrapped__, "the app has not noticed any of this"
 
 
@@ -243,7 +237,7 @@ def test_streamlit_has_no_limit_of_its_own_of_scripts_at_once():
     assert not [n for n in options if re.search(r"(?i)scripts|concurren|session(?!state)", n)]
 
 
-# --- whole_callbacks ------------------------------------------------------------------------------
+# --- uninterrupted_callbacks ----------------------------------------------------------------------
 def test_no_other_run_begins_within_a_callback(monkeypatch):
     """First without the mend: where that waits, the mend may go."""
     name, begun = "_maybe_handle_execution_control_request", Mock(side_effect=StopIteration)
@@ -260,7 +254,7 @@ def test_no_other_run_begins_within_a_callback(monkeypatch):
         getattr(ScriptRunner, name)(runner)
 
 
-# --- late_messages, deep_pages: what a message says -----------------------------------------------
+# --- stale_messages, deep_pages: what a message says ----------------------------------------------
 def test_what_a_message_repeats_counts_where_it_comes_from(monkeypatch):
     """A select box that the server has set since, and a message that says again where it stood."""
     taken, late, begins = [], Mock(return_value=False), Mock()

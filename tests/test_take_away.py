@@ -19,8 +19,8 @@ from attention_core.export.telling import unnoticed
 from attention_core.real_model.tiny import TINY
 from attention_core.trace import Trace
 from attention_ui.cards import show
+from attention_ui.controls.lesson_session import this_session
 from attention_ui.controls.shared import inputs_of
-from attention_ui.controls.visit_state import this_visit
 from attention_ui.frame import ends
 from attention_ui.frame.file_names import file_name
 from attention_ui.frame.take_away import DOWNLOADS, name_of, title_of
@@ -60,7 +60,7 @@ def view_at():
         found, drawn = [], ends.put_ends
 
         def noted(trace, *parts, **named):
-            values = this_visit().values
+            values = this_session().values
             sentence = inputs_of(values).sentence if "sentence" in values else ""
             found.append(Ended(place[0], trace, sentence))
             drawn(trace, *parts, **named)

@@ -14,11 +14,13 @@ from google.protobuf.message import Message
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
+from attention_core.real_model import generation
 from attention_ui.cards.cached import MOST_BYTES, cache
 from attention_ui.cards.question import Guess, Guesses
-from attention_ui.controls.visit_state import VisitState
-from attention_ui.frame.coming_back import ComingBack
-from attention_ui.frame.rooms import controls_of
+from attention_ui.controls.lesson_session import LessonSession
+from attention_ui.frame.lesson_modules import controls_of
+from attention_ui.frame.spaced_repetition import ComingBack
+from attention_ui.lessons.real_model import running
 from sampling import marked
 from serving import HANG, ROOT
 from visiting import EVERYWHERE, _nodes
@@ -29,6 +31,13 @@ BY_CHANCE = re.compile(rb"\$\$ID-[0-9a-f]+-|\d{18,20}|[0-9a-f]{32}")
 """In what is sent: the name of an element, the time that a view begins to count at, and by which
 name a browser knows a visit.
 """
+
+
+@pytest.fixture(autouse=True)
+def no_time_passes(monkeypatch):
+    """While a real model computes, since the page tells how long it took."""
+    for module in (generation, running):
+        monkeypatch.setattr(module, "perf_counter", lambda: 0.0)
 
 
 @pytest.fixture(autouse=True)
@@ -43,16 +52,16 @@ class Answered(dict):
         return Guess(0)
 
 
-def as_told(state: VisitState) -> None:
+def as_told(state: LessonSession) -> None:
     """Who has answered all questions."""
     state.renew(Guesses(given=Answered()))
 
 
-def on_phone(state: VisitState) -> None:
+def on_phone(state: LessonSession) -> None:
     state.window = frozenset({"phone"})
 
 
-def who_comes_back(state: VisitState) -> None:
+def who_comes_back(state: LessonSession) -> None:
     """Of whom a browser says that a lesson was finished, and what day it is."""
     here = state.own(ComingBack)
     here.text, here.day = f'{{"simplified_attention": [0, {DAY}]}}', DAY
@@ -96,7 +105,7 @@ DIFFERS = {
 def sent_to(page: str, who: str) -> list[bytes]:
     """All that is sent to a visitor who opens a page."""
     differs = DIFFERS[who]
-    state = VisitState()
+    state = LessonSession()
     differs.get("state", lambda _: None)(state)
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG)
     at.session_state["visit"] = state

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from attention_core.head_name import head_in_full, head_name
+from attention_core.utils.head_name import head_in_full, head_name
 from attention_ui.frame.contents import LESSONS
 from conftest import ROOT
 
@@ -19,6 +19,7 @@ SOURCES = [
     if path.name != "head_name.py"
 ]
 NEVER = {
+    r"^Reveal": "who asks to be shown presses Show me; a guess is sent with Check",
     r"layer [\dX]+,? head [\dX]": "a head is called by `head_name`",
     r"\bhead [\dX]+ (of|in) (the )?(first|second|layer|X)\b": "a head is called by `head_name`",
     r"\b(darker|lighter|brighter|paler|darkest)\b": "in the other theme it is the other way round",

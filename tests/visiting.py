@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention_ui.cards import show
 from attention_ui.controls.control import Values
-from attention_ui.frame.rooms import module_of
+from attention_ui.frame.lesson_modules import module_of
 from attention_ui.picture.layout import Layout
 from conftest import ROOT
 from serving import HANG

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from ..asked import answers
 from ..mechanism.attention import attention
 from ..mechanism.builder import times
 from ..operations import AttentionMask, Edit, Given
-from ..told import told
 from ..trace import Step, Trace
+from ..utils.toml_file import read_toml
+from ..utils.validation import validated
 
 NOUNS, PRONOUNS, VERBS = ("cat", "dog", "mouse"), ("it", "she"), ("chases", "sleeps")
 FEATURES = (
@@ -122,7 +122,7 @@ def start_of(puzzle: Puzzle, matrix: str) -> Table:
     )
 
 
-@answers
+@validated
 def build(puzzle: Puzzle, sentence: str, edits: Mapping[str, Edits]) -> Trace:
     """The heads of a puzzle on a sentence, with numbers typed into their matrices.
 
@@ -165,7 +165,7 @@ def build(puzzle: Puzzle, sentence: str, edits: Mapping[str, Edits]) -> Trace:
     return trace
 
 
-@answers
+@validated
 def holds(puzzle: Puzzle, sentence: str, edits: Mapping[str, Edits]) -> Found:
     """Whether the heads with these numbers do on a sentence what the puzzle asks for."""
     return puzzle.check(build(puzzle, sentence, edits))
@@ -268,4 +268,6 @@ _HIDDEN = (
     "the cat chases it because it sleeps",
     "dog chases mouse and she chases the cat",
 )
-PUZZLES = tuple(Puzzle.told(name, each) for name, each in told(__package__, "puzzles.toml").items())
+PUZZLES = tuple(
+    Puzzle.told(name, each) for name, each in read_toml(__package__, "puzzles.toml").items()
+)

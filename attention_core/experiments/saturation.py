@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..asked import answers
+from ..utils.validation import validated
 from .variance import LARGEST_CHUNK, Trials, draws
 
 DIVISORS = ("nothing", "sqrt_d", "d")
@@ -42,7 +42,7 @@ def trials_at(d: int, n_keys: int = N_KEYS) -> int:
     return min(MOST_TRIALS, QUICK // (d * (1 + n_keys)))
 
 
-@answers
+@validated
 def softmax_effect(
     settings: Trials, n_keys: int = N_KEYS, chunk: int = LARGEST_CHUNK
 ) -> dict[str, Effect]:

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from ..asked import answers
 from ..mechanism.attention import attention
 from ..mechanism.builder import project, times
 from ..operations import AttentionMask, Given, Softmax
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .training import Matrices
 
 
-@answers
+@validated
 def attend_trained(trace: Trace, matrices: Matrices, scaled: bool = True) -> Trace:
     """Add the layer that `training.train` trains, with given matrices, to a trace of embeddings.
     Steps: `W_query`, `W_key` (d_in, d_query), `W_value` (d_in, d_value), `queries`, `keys`,

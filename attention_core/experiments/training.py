@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from ..asked import answers
 from ..operations.base import kind_of
+from ..utils.validation import validated
 
 MAX_TOKENS = 64
 MAX_WIDTH = 64
@@ -32,7 +32,7 @@ MAX_RECORDED = 500_000
 """At most so many numbers are kept in the records of one run: 2 MB."""
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class TrainingSettings:
     """How to train; the same settings and data, the same curve. Raises ValueError out of range."""
@@ -81,7 +81,7 @@ class TrainingRecord:
     """Whether loss or gradient is not finite; this is then the last record, and may hold nan."""
 
 
-@answers
+@validated
 def next_tokens(tokens: Sequence[str]) -> Tensor:
     """What each position but the last predicts (query,): tokens numbered as they first appear."""
     numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
@@ -103,7 +103,7 @@ def predict(embeddings: Tensor, matrices: Matrices, scaled: bool = True) -> tupl
     return weights, weights @ values @ matrices.W_output
 
 
-@answers
+@validated
 def train(
     embeddings: Tensor, targets: Tensor, settings: TrainingSettings = TrainingSettings()
 ) -> Iterator[TrainingRecord]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..asked import answers
 from ..operations import Draw, Multiply, Scale, SumLast
 from ..trace import Trace
+from ..utils.validation import validated
 
 MAX_D = 4_096
 MAX_TRIALS = 100_000
@@ -33,7 +33,7 @@ RAW_MOMENTS = {
 """Means of x, x², x³, x⁴ of an entry with spread 1; `uniform` reaches from −√3 to √3."""
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class Trials:
     """What to draw, and how often. The same settings give the same numbers.
@@ -108,7 +108,7 @@ class Measured:
     """How many trials fell into each of the bins of equal width."""
 
 
-@answers
+@validated
 def few_trials(seed: int, trials: int = 6, d: int = 8) -> Trace:
     """Some trials with standard normal entries, small enough to be read, as a trace. Steps:
     `queries`, `keys` and `products` (trial, d), `dot_products` and `scaled_dot_products` (trial).
@@ -123,7 +123,7 @@ def few_trials(seed: int, trials: int = 6, d: int = 8) -> Trace:
     return trace
 
 
-@answers
+@validated
 def variance_theory(settings: Trials) -> Theory:
     """Mean, variance and fourth central moment of q·k, from the moments of an entry."""
     # E[(qk)ⁿ] = E[qⁿ] E[kⁿ], since q and k are independent.
@@ -138,7 +138,7 @@ def variance_theory(settings: Trials) -> Theory:
     return Theory(d * m1, d * variance, d * fourth + 3 * d * (d - 1) * variance**2)
 
 
-@answers
+@validated
 def measure_variance(settings: Trials, chunk: int = LARGEST_CHUNK) -> Iterator[Measured]:
     """Run the trials; yields what is known so far, and at last all of it.
 

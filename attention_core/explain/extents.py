@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression
-from ..kept import digest, kept_by_key
 from ..trace import Step, listed
+from ..utils.caching import cached_by_key, digest
 
 FEW, PROBES, PRIMES = 64, 12, (31, 17, 13, 7)
 """More cells are told by one line along each axis, if the far corner and some between agree."""
@@ -32,7 +32,7 @@ def alike(step: Step) -> Hashable:
     return step.operation, tuple(step.value.shape), shapes, chosen
 
 
-@kept_by_key(512)
+@cached_by_key(512)
 def _extents(step: Step) -> tuple[Tensor, ...]:
     shape = tuple(step.value.shape)
     if step.value.numel() > FEW and not step.operation.chooses:

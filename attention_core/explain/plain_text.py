@@ -3,9 +3,9 @@
 import re
 from functools import lru_cache
 
-from ..told import told
+from ..utils.toml_file import read_toml
 
-SIGNS: dict[str, str] = told(__package__, "signs.toml")
+SIGNS: dict[str, str] = read_toml(__package__, "signs.toml")
 _GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 _SIGN = re.compile("|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True)))
 _SHAPES = (

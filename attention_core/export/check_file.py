@@ -5,7 +5,7 @@ import inspect
 from importlib import import_module
 from pprint import pformat
 
-from ..asked import answers
+from ..utils.validation import validated
 
 NAME = "check_my_attention.py"
 OPENING = '''\
@@ -37,7 +37,7 @@ PARTS = tuple(import_module(f"..lights.{name}", __package__) for name in NAMES)
 """The modules that the file is made of, each after those that it needs."""
 
 
-@answers
+@validated
 def check_file() -> str:
     """The file's text: a program that needs torch and the standard library alone."""
     imported: dict[str, set[str]] = {}
@@ -56,7 +56,7 @@ def check_file() -> str:
                 names = {ast.unparse(name) for name in node.names}
                 imported.setdefault(f"from {node.module} import ", set()).update(names)
         for node in statements:
-            if isinstance(node, ast.Assign) and "told(" in ast.unparse(node.value):
+            if isinstance(node, ast.Assign) and "read_toml(" in ast.unparse(node.value):
                 (name,) = map(ast.unparse, node.targets)  # words of a file, which stays here
                 lines[node.lineno - 1 : node.end_lineno] = [
                     f"{name} = {pformat(getattr(part, name), sort_dicts=False)}"

@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
-from ..asked import answers
 from ..cells import about, code, document, text
 from ..mistakes.base import WRONG, is_mistake
 from ..mistakes.lines import around, is_asked
 from ..operations import Given, Rescale
 from ..rounding import largest, rounding
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from . import checker
 from .notebook import most_of, packed
 from .program import comment, components, imports, lines_of
@@ -35,7 +35,7 @@ lines would give the right numbers."""
 OTHER_WAYS = "import torch.nn.functional as F  # for your lines, if you like"
 
 
-@answers
+@validated
 def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     """A notebook as of `notebook`, without the lines of `exercise_steps`; the title is any text."""
     lesson, trace = trace, exercise_trace(trace)
@@ -59,7 +59,7 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     return document(cells)
 
 
-@answers
+@validated
 def exercise_steps(trace: Trace) -> tuple[str, ...]:
     """The steps that an exercise asks for, by a rule.
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from ..asked import answers
 from ..cells import about, code, document, text
 from ..operations import Given
 from ..rounding import largest, rounding
 from ..text.tokenizers import visible
 from ..trace import Step, Trace, is_shares
+from ..utils.validation import validated
 from .checker import unpacked
 from .program import comment, components, imports, lines_of
 
@@ -82,7 +82,7 @@ def compare(names, expected):
     print(f"All {len(expected)} tensors are the lesson's.")'''
 
 
-@answers
+@validated
 def notebook(trace: Trace, title: str = "Attention, step by step") -> dict:
     """A trace's notebook: text, code, a picture, asserts. Any title: it becomes a comment."""
     steps = list(trace.values())

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator
 
 import torch
 
-from ..asked import answers
 from ..operations import Draw
 from ..trace import Step, Trace
+from ..utils.validation import validated
 
 OPENING = ["# A program made by Attention Explorer: every line below is one step.", "#"]
 """Python looks for an encoding in the first two lines; a title must not be taken for one."""
 
 
-@answers
+@validated
 def program(trace: Trace, title: str = "Attention, step by step") -> str:
     """The Python source of a trace: one line a step, and a print of every tensor. It needs torch,
     and what reads a file where a step is read from one.
@@ -34,7 +34,7 @@ def program(trace: Trace, title: str = "Attention, step by step") -> str:
     return "\n".join(lines)
 
 
-@answers
+@validated
 def tensors(trace: Trace) -> bytes:
     """All tensors of a trace as one file; `torch.load(path, weights_only=True)` gives a dict."""
     file = io.BytesIO()

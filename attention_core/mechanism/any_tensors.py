@@ -6,14 +6,14 @@ from typing import Any
 from torch import Tensor
 
 from .. import operations as ops
-from ..asked import answers
 from ..trace import Trace
+from ..utils.validation import validated
 from .builder import attend_steps, check_shapes
 from .options import Options
 from .own_tensors import check_same_kind, give, given_labels, own
 
 
-@answers
+@validated
 def attend_tensors(
     queries: Tensor | Sequence,
     keys: Tensor | Sequence,

@@ -3,12 +3,12 @@
 import math
 
 from .. import operations as ops
-from ..asked import answers
 from ..recipes import NORMALISERS, check_choice, check_scale
 from ..trace import Step, Trace
+from ..utils.validation import validated
 
 
-@answers
+@validated
 def attention(
     trace: Trace,
     queries: Step,

@@ -7,10 +7,10 @@ from typing import Any
 from torch import Tensor
 
 from .. import operations as ops
-from ..asked import answers, known
 from ..operations.layers import EPSILON
 from ..recipes import ROLES, check_choice
 from ..trace import Step, Trace
+from ..utils.validation import known, validated
 from .block_weights import draw_weights, give_weights
 from .builder import Heads, attend_projected, project, times
 from .options import Options
@@ -47,7 +47,7 @@ class BlockOptions:
         ops.Drop(self.dropout)
 
 
-@answers
+@validated
 def encode_block(
     vectors: Tensor | Sequence,
     weights: Mapping[str, Tensor | Sequence] | None = None,
@@ -86,7 +86,7 @@ def encode_block(
     return trace
 
 
-@answers
+@validated
 def decode_block(
     vectors: Tensor | Sequence,
     memory: Tensor | Sequence,
@@ -125,7 +125,7 @@ def decode_block(
     return trace
 
 
-@answers
+@validated
 def add_block(
     trace: Trace,
     stream: Step,

@@ -6,10 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..asked import answers
 from ..operations import Draw, Given
 from ..recipes import ROLES, even_width
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .own_tensors import give, own
 
 NORMS = ("attention", "cross", "feed_forward")
@@ -100,7 +100,7 @@ def draw_weights(
     return made
 
 
-@answers
+@validated
 def from_torch_layer(layer: nn.Module) -> dict[str, Any]:
     """What `encode_block` or `decode_block` takes, read from a layer of torch's own:
 

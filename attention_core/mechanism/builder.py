@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from .. import operations as ops
-from ..asked import among, shown
 from ..files.tensor_file import quoted
 from ..operations.base import kind_of
 from ..recipes import PLURAL, ROLES, check_least, shared_by
 from ..trace import Step, Trace
+from ..utils.validation import among, shown
 from .attention import attention
 from .options import Options, is_number, mask_and_bias
 from .own_tensors import PRECISIONS, give, sizes

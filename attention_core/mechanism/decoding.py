@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..asked import answers
 from ..recipes import PLURAL
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .builder import append_to_past, attend_steps, gated, times
 from .own_tensors import give
 from .today import PREFIX, Today, norm_and_turn
@@ -13,7 +13,7 @@ DECODED = "decoded_"
 """What the names of a step of decoding begin with, where the whole computation has a like step."""
 
 
-@answers
+@validated
 def decode_step(whole: Trace, today: Today, place: int) -> Trace:
     """The step in which the token at `place` is new, as a trace of its own, from a trace of
     `attend_today` with the same `today`.

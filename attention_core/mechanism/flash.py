@@ -9,16 +9,16 @@ from collections.abc import Collection
 from itertools import groupby
 
 from .. import operations as ops
-from ..asked import answers
 from ..recipes import check_scale
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .tiling import Tile, tiles_of
 
 ONE = "row"
 """The axis of a row's one number: its maximum, its sum."""
 
 
-@answers
+@validated
 def attend_in_tiles(
     trace: Trace,
     queries: Step,

@@ -4,11 +4,11 @@ Source: DeepSeek-AI 2025, DeepSeek-V3.2, section 2.1 (lightning indexer).
 """
 
 from .. import operations as ops
-from ..asked import answers
 from ..trace import Step, Trace
+from ..utils.validation import validated
 
 
-@answers
+@validated
 def choose_keys(
     trace: Trace, queries: Step, keys: Step, shares: Step, top_k: int, mask: Step | None = None
 ) -> Step:

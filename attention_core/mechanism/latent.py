@@ -8,9 +8,9 @@ Sources: DeepSeek-AI 2024, DeepSeek-V2, section 2.1 and appendix C (the absorbed
 from collections.abc import Callable, Mapping
 
 from .. import operations as ops
-from ..asked import answers, known
 from ..recipes import check_choice
 from ..trace import Step, Trace
+from ..utils.validation import known, validated
 from .attention import attention
 from .builder import check_matrices, rotated, times
 from .today import ROTARY_BASE
@@ -27,7 +27,7 @@ PAIR = ("W_rotary_query", "W_rotary_key")
 MATRICES = ("W_latent", "W_query", "W_up_key", "W_up_value", *PAIR)
 
 
-@answers
+@validated
 def attend_latent(
     trace: Trace,
     vectors: Step,

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from .. import operations as ops
-from ..asked import answers
 from ..recipes import CAUSAL, MaskRecipe, check_choice, check_scale
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .attention import attention, scale_of, score
 from .own_tensors import Vectors, trace_of
 
@@ -26,7 +26,7 @@ def mask_of(recipe: MaskRecipe, n_tokens: int) -> ops.AttentionMask:
     return ops.AttentionMask(n_tokens, n_tokens, recipe.causal, recipe.window, hidden, flipped)
 
 
-@answers
+@validated
 def attend_masked(
     trace: Vectors, mask: MaskRecipe = CAUSAL, scale: str = "sqrt_d", ways: Iterable[str] = WAYS
 ) -> Trace:
@@ -47,7 +47,7 @@ def attend_masked(
     return trace
 
 
-@answers
+@validated
 def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trace:
     """Add what happens to the context vectors when one token's vector changes, to a trace made by
     `attend_masked` with this way of hiding among its ways. Steps: `changed_embeddings` (token,

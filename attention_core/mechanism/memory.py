@@ -9,16 +9,16 @@ Weight Programmers, section 4.2 (the delta rule); Yang et al. 2025, Gated Delta 
 import torch
 
 from .. import operations as ops
-from ..asked import answers
 from ..operations.base import Operation, kind_of
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .builder import check_shapes
 
 TRACED = "traced_"
 """What the names of the steps begin with that follow each token's value by a name of its own."""
 
 
-@answers
+@validated
 def attend_with_memory(
     trace: Trace,
     queries: Step,

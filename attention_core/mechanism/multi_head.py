@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from .. import operations as ops
-from ..asked import answers
 from ..recipes import CAUSAL, HEADS, PLURAL, ROLES, GivenHeads, HeadsRecipe
 from ..trace import JOINED, Step, Trace
+from ..utils.validation import validated
 from .attention import attention, divisor_of
 from .builder import project, times
 from .masking import mask_of
@@ -14,7 +14,7 @@ from .own_tensors import Vectors, trace_of
 from .trainable import last_draw
 
 
-@answers
+@validated
 def attend_heads(
     trace: Vectors,
     recipe: HeadsRecipe = HEADS,
@@ -110,7 +110,7 @@ def _matrices(trace: Trace, role: str, draw: ops.Draw | ops.Given, recipe: Heads
     return trace.step(f"head_{name}", ops.SplitHeads(recipe.n_heads), whole, axes=by_head)
 
 
-@answers
+@validated
 def add_batched(trace: Trace) -> Trace:
     """Add the projections as batched products, each stage a step, to a trace of `attend_heads`.
     Steps: `repeated_embeddings` (head, d_in, token), `batched_queries` (head, d_head, query) by
@@ -133,7 +133,7 @@ def add_batched(trace: Trace) -> Trace:
     return trace
 
 
-@answers
+@validated
 def add_big_projection(trace: Trace) -> Trace:
     """Add the one big projection that is split, and the wrong split, to a trace of `attend_heads`.
     Steps: `joined_queries` (query, d_queries), `split_queries` (head, query, d_head), and
@@ -148,7 +148,7 @@ def add_big_projection(trace: Trace) -> Trace:
     return trace
 
 
-@answers
+@validated
 def add_head_parts(trace: Trace) -> Trace:
     """Add what each head gives to the output, to a trace of `attend_heads`. Steps: `head_W_output`
     (head, d_value, d_model), `head_outputs` (head, query, d_model), and `output_from_heads` (query,
@@ -162,7 +162,7 @@ def add_head_parts(trace: Trace) -> Trace:
     return trace
 
 
-@answers
+@validated
 def switch_off(trace: Trace, head: int) -> Trace:
     """Add the output without one head, to a trace of `attend_heads`. Steps:
     `head_context_vectors_left` (head, query, d_value), `concat_left` (query, d_concat),
@@ -175,7 +175,7 @@ def switch_off(trace: Trace, head: int) -> Trace:
     return trace
 
 
-@answers
+@validated
 def expand_word(trace: Trace, token: int) -> Trace:
     """Add one token's query, key and value in every head, to a trace of `attend_heads`. Steps:
     `one_embedding` (d_in), `one_head_query` and `one_head_key` (head, d_head), `one_head_value`

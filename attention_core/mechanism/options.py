@@ -7,20 +7,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..asked import answers
 from ..operations import Add, DistanceBias, LengthMask, LogicalAnd, Operation, SoftCap, WindowMask
 from ..operations.base import kind_of
 from ..operations.distances import alibi_slopes
 from ..operations.masks import check_mask
 from ..recipes import check_choice, check_scale
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .own_tensors import PRECISIONS, as_tensor, give
 
 CORNERS = ("top_left", "bottom_right")
 """Where a mask's diagonal begins: the first query at the first key, or the last at the last."""
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class Options:
     """What `attend_tensors` may vary. Raises ValueError, in words, for what cannot be."""

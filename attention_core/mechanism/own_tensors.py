@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from ..asked import answers
 from ..operations import Given
 from ..operations.base import kind_of
 from ..trace import Step, Trace
+from ..utils.validation import validated
 
 PRECISIONS = {torch.float32: None, torch.float16: "float16", torch.bfloat16: "bfloat16"}
 """The kinds of numbers that attention is computed in here, as `Given` writes them."""
@@ -71,7 +71,7 @@ Vectors = Trace | Tensor | Sequence
 """What attention on embeddings takes: a trace that has them, or the vectors themselves."""
 
 
-@answers
+@validated
 def trace_of(vectors: Vectors) -> Trace:
     """A trace with `embeddings` (token, d_in), perhaps of vectors. Raises ValueError for none."""
     if not isinstance(vectors, Trace):

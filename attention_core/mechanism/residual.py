@@ -2,12 +2,12 @@
 
 from torch import Tensor
 
-from ..asked import answers
 from ..operations import Add, ScaleShift, Standardise
 from ..trace import Step, Trace
+from ..utils.validation import validated
 
 
-@answers
+@validated
 def contributions(
     trace: Trace, token: int | tuple[int, ...], of: str = "output"
 ) -> dict[str, Tensor]:

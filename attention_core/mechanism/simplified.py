@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from .. import operations as ops
-from ..asked import answers
 from ..recipes import check_choice
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .attention import attention
 from .own_tensors import Vectors, trace_of
 
@@ -16,7 +16,7 @@ CHOICES = {
 }
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class SimplifiedOptions:
     """What may be varied: the likeness (`dot`, `cosine`), the divisor (`none`, `sqrt_d`), the
@@ -34,7 +34,7 @@ class SimplifiedOptions:
             check_choice(name, getattr(self, name), choices)
 
 
-@answers
+@validated
 def attend(trace: Vectors, options: SimplifiedOptions = SimplifiedOptions()) -> Trace:
     """Add simplified self-attention to a trace that has `embeddings` (token, d_in). Steps:
     `scores_by_loop` and `scores` (query, key), `scaled_scores` if divided, `weights` (query, key),
@@ -59,7 +59,7 @@ def _vectors(trace: Trace, options: SimplifiedOptions) -> tuple[Step, Step]:
     return vectors, vectors
 
 
-@answers
+@validated
 def expand_query(trace: Trace, query: int) -> Trace:
     """Add one row of simplified attention, a term at a time, to a trace made by `attend`. Steps:
     `query` (d_in), `query_key_products` (key, d_in), `query_scores` (key), `scaled_query_scores` if

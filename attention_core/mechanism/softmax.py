@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 
 from .. import operations as ops
-from ..asked import answers
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .own_tensors import Vectors, trace_of
 from .simplified import SimplifiedOptions
 
 KEY, ROW = ("key",), ("row",)
 
 
-@answers
+@validated
 def compare_row(trace: Vectors, query: int, options: SimplifiedOptions) -> Trace:
     """Add one query's row of the scores of simplified attention to a trace with `embeddings`.
     Steps: `unit_embeddings` (token, d_in) for the cosine, `query` (d_in), and `score_row` (key),
@@ -38,7 +38,7 @@ def compare_row(trace: Vectors, query: int, options: SimplifiedOptions) -> Trace
     return trace
 
 
-@answers
+@validated
 def given_row(scores: Sequence[float]) -> Trace:
     """A trace with `score_row` (key), -inf for hidden. Raises ValueError for no scores."""
     if not scores:
@@ -48,7 +48,7 @@ def given_row(scores: Sequence[float]) -> Trace:
     return trace
 
 
-@answers
+@validated
 def normalise_row(trace: Trace, shift: float = 0.0, magnify: float = 1.0) -> Trace:
     """Add both ways from `score_row` to weights to a trace; its scores are moved first. Steps:
     `moved_scores` (key) if shifted, `magnified_scores` (key) if magnified; `score_sum` (row) and
@@ -67,7 +67,7 @@ def normalise_row(trace: Trace, shift: float = 0.0, magnify: float = 1.0) -> Tra
     return trace
 
 
-@answers
+@validated
 def store_row(trace: Trace, shift: float, precision: str) -> Trace:
     """Add a softmax in a given precision, as its formula is written and with the largest subtracted
     first. Steps, all (key) but for the sums and `largest` (row): `moved_scores`, `stored_scores`;

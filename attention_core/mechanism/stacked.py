@@ -12,17 +12,17 @@ from dataclasses import dataclass
 import torch
 
 from .. import operations as ops
-from ..asked import answers, known
 from ..operations.base import Meaning, kind_of
 from ..recipes import PLURAL, ROLES, check_choice
 from ..trace import Step, Trace
+from ..utils.validation import known, validated
 from .builder import attend_steps, check_matrices, head_norm, rotated, times
 from .options import Options
 
 MATRICES = (*ROLES, "output", *(f"{role}_gain" for role in ROLES))
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class Layer:
     """What one layer does otherwise than others. Raises ValueError for what cannot be."""
@@ -43,7 +43,7 @@ class Layer:
             check_choice("norms", role, ROLES)
 
 
-@answers
+@validated
 def attend_in_layers(
     trace: Trace,
     vectors: Step,

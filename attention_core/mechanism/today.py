@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..asked import answers
 from ..operations import Draw, JoinHeads, MeanHeads, Rotate, Softmax
 from ..recipes import PLURAL, check_least, shared_by
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .attention import scale_of
 from .builder import attend_steps, gated, head_norm, rotated, times
 from .options import Options
@@ -19,7 +19,7 @@ EPSILON = 1e-6
 """What is added under the root of a norm of queries and keys."""
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class Today:
     """What is done otherwise than in 2017, all causal. Raises ValueError for what cannot be."""
@@ -89,7 +89,7 @@ class Today:
         return self.rotary_base is not None and d_head % 2 == 0
 
 
-@answers
+@validated
 def attend_today(
     trace: Trace, today: Today, prefix: str = PREFIX, joined: bool = True, place: int = 0
 ) -> Trace:

@@ -3,15 +3,15 @@
 future, and only one length fits. Kept to be shown beside `trainable`.
 """
 
-from ..asked import answers
 from ..operations import Add, Draw, JoinHeads, LayerNorm, Linear, MatMul, ReLU
 from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .attention import attention
 from .trainable import last_draw
 
 
-@answers
+@validated
 def attend_on_tokens(trace: Trace) -> Trace:
     """Add a single head to a trace that has `embeddings` (token, d_in). Steps: `U_query` (query,
     token), `U_key`, `U_value` (key, token), `queries` (query, d_in), `keys`, `values` (key, d_in),
@@ -65,7 +65,7 @@ def _mixed(
     return trace.step(name, MatMul(), matrix, vectors, axes=(*heads, row, "d_in"))
 
 
-@answers
+@validated
 def decode(trace: Trace, n_heads: int = 2) -> Trace:
     """Add the notebook's decoder layer, with the name repaired that stops its cell.
 

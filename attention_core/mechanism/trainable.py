@@ -1,9 +1,9 @@
 """Attention with trainable queries, keys and values: three matrices before the comparison."""
 
 from .. import operations as ops
-from ..asked import answers
 from ..recipes import PLURAL, PROJECTIONS, ROLES, Edits, Projections
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .attention import attention, scale_of
 from .builder import project as project_with
 from .own_tensors import Vectors, trace_of
@@ -103,7 +103,7 @@ def last_draw(trace: Trace) -> ops.Draw | None:
     return draws[-1] if draws else None
 
 
-@answers
+@validated
 def attend_trainable(
     trace: Vectors, recipe: Projections = PROJECTIONS, softmax_dim: int = -1, own_keys: float = 1.0
 ) -> Trace:
@@ -113,7 +113,7 @@ def attend_trainable(
     return trace
 
 
-@answers
+@validated
 def expand_token(trace: Trace, token: int) -> Trace:
     """Add one token's way through a trace made by `attend_trainable`, a row at a time. Steps:
     `one_embedding` (d_in); `one_query`, `one_key` (d_query), `one_value` (d_value); `query_scores`,
@@ -141,7 +141,7 @@ def expand_token(trace: Trace, token: int) -> Trace:
     return trace
 
 
-@answers
+@validated
 def add_other_ways(trace: Trace) -> Trace:
     """Add the same projections written in two other ways, to a trace made by `attend_trainable`.
     Steps: `queries_upright` (query, d_query), for tokens as columns: (Wᵀ xᵀ)ᵀ; `linear_queries`,

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from .. import operations as ops
 from ..operations.base import Meaning
-from ..told import told
 from ..trace import Step
+from ..utils.toml_file import read_toml
 from .base import is_mistake
 
 MOST_ALIKE = 8
 """So many earlier tensors of the same shape are looked at, the nearest."""
-LINES = told(__package__, "lines.toml")
+LINES = read_toml(__package__, "lines.toml")
 """By an operation's name: what to do, and true lines by the names of mistakes, likeliest first."""
 LINES |= dict.fromkeys(LINES.pop("without_words").split(), ())
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..told import told
+from ..utils.toml_file import read_toml
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,6 @@ class Named:
 
 NAMED: dict[str, Named] = {}
 """By name, in the order of a layer."""
-for _name, _entry in told(__package__, "mistakes.toml").items():
+for _name, _entry in read_toml(__package__, "mistakes.toml").items():
     if _said := {key: _entry[key] for key in _entry if key not in ("likely", "advice")}:
         NAMED[_name] = Named(_name, **_said | {"lights": tuple(_said.get("lights", "").split())})

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from .. import operations as ops
 from ..operations import Operation
-from ..trace import Step, Trace, made_once
+from ..trace import Step, Trace, memoized
 
 Make = Callable[[Trace, Step, tuple[Step, ...]], Step]
 """Makes one step otherwise, from the new trace, the right step and its new inputs."""
@@ -40,7 +40,7 @@ def rewritten_each(
     for each in trace.values():
         if each.name in made or any(given.name in follow for given in each.inputs):
             follow.append(each.name)
-    return [trace.made_otherwise(follow, dict.fromkeys(made, one)) for one in operations]
+    return [trace.rebuilt(follow, dict.fromkeys(made, one)) for one in operations]
 
 
 def at_temperatures(trace_at: Callable[[float], Trace]) -> Callable[[Sequence[float]], list[Trace]]:
@@ -51,7 +51,7 @@ def at_temperatures(trace_at: Callable[[float], Trace]) -> Callable[[Sequence[fl
     def each(temperatures: Sequence[float]) -> list[Trace]:
         if len(temperatures) == 1:
             return [*map(trace_at, temperatures)]
-        with made_once():
+        with memoized():
             plain, other = trace_at(1.0), trace_at(UNUSUAL)
         mine = ops.ScaleBy(1 / UNUSUAL)
         names = [name for name, step in other.items() if step.operation == mine]

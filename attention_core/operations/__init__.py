@@ -19,7 +19,6 @@ from .entrywise import (
     SumFromHere,
     SumLast,
 )
-from .given import Draw, Edit, Encode, Given, Sinusoid
 from .heads import (
     Columns,
     JoinColumns,
@@ -37,6 +36,7 @@ from .heads import (
     SwitchOff,
     Transpose,
 )
+from .inputs import Draw, Edit, Encode, Given, Sinusoid
 from .layer_norm import DivideByRoot, RowMean, RowMeanSquare, RowVariance, ScaleShift, Standardise
 from .layers import (
     GELU,

@@ -39,6 +39,7 @@ class RotaryAngles(Operation):
 
     def value(self) -> Tensor:
         places = torch.arange(self.first, self.first + self.n_tokens).double()[:, None]
+        # In float32, as in transformers; vectors of 16 bits are turned in float32 and rounded once.
         if self.rates:
             return (places * torch.tensor(self.rates, dtype=torch.float64)).float()
         return (places / self.base ** (torch.arange(self.n_pairs).double() / self.n_pairs)).float()

@@ -21,7 +21,7 @@ from operator import attrgetter, getitem
 from typing import TYPE_CHECKING, Any
 
 from ..examples import EXAMPLES
-from ..told import told
+from ..utils.toml_file import read_toml
 from .printed import NOTEBOOKS, notebook
 
 if TYPE_CHECKING:
@@ -170,5 +170,5 @@ def _whole_numbers(node: ast.AST) -> tuple[int, ...] | None:
 
 RECIPES: dict[str, dict[str, Recipe]] = {name: {} for name in NOTEBOOKS}
 """How each printed result is computed: by notebook and result."""
-for _example, _texts in told(__package__, "recipes.toml").items():
+for _example, _texts in read_toml(__package__, "recipes.toml").items():
     RECIPES[EXAMPLES[_example].notebook] |= {id: Recipe(t, _example) for id, t in _texts.items()}

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from ..told import told
+from ..utils.toml_file import read_toml
 from .building import traces
 from .recipe import Recipe
 
@@ -49,7 +49,9 @@ class Story:
         return Told(*(_Words().format(text, **figures_of(self)) for text in texts))
 
 
-STORIES = {name: Story(name, **each) for name, each in told(__package__, "stories.toml").items()}
+STORIES = {
+    name: Story(name, **each) for name, each in read_toml(__package__, "stories.toml").items()
+}
 """By name."""
 
 

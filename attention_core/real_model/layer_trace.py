@@ -7,13 +7,13 @@ from typing import Any
 from torch import Tensor
 
 from .. import operations as ops
-from ..asked import answers
 from ..files.gguf_file import GgufFile
 from ..mechanism.block import ACTIVATIONS
 from ..mechanism.builder import Heads, attend_projected, times
 from ..mechanism.options import Options
 from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .model import Model
 from .names import Where
 from .settings import rates as plain_rates
@@ -23,7 +23,7 @@ MOST_TOKENS = 256
 """A trace has no more tokens: each number of the stream is written out in its program."""
 
 
-@answers
+@validated
 def layer_trace(
     model: Model, stream_in: Tensor, layer: int, pieces: Sequence[str] = (), parts: str = "all"
 ) -> Trace:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from torch import Tensor
 
-from ..asked import answers
 from ..files.gguf_file import GgufFile, opened_gguf
 from ..files.reading import AsOpened, reading
 from ..files.refused import ModelRefused
 from ..files.tensor_file import quoted, state_of
+from ..utils.validation import validated
 from . import by_config, by_fields
 from .config_reader import ConfigReader
 from .folder import GENERATION, Folder, files_of
@@ -176,7 +176,7 @@ class Model:
         return f"Model({self.name!r}, {self.family})"
 
 
-@answers
+@validated
 def open_model(path: str | Path, *, kept_bytes: int = KEPT_BYTES) -> Model:
     """A model from a `.gguf` file, or from a folder as Hugging Face has them: `config.json`,
     `tokenizer.json`, and weights in one or more safetensors files.

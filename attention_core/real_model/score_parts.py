@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..asked import answers
+from ..utils.validation import validated
 from .run import Run, hidden_keys, rotated
 from .written import Reading, Writer, gain_of, one_over_size
 
@@ -61,7 +61,7 @@ class ScoreParts:
             yield self.parts[query], self.parts[key], amount
 
 
-@answers
+@validated
 @torch.no_grad()
 def score_parts(run: Run, layer: int, head: int, query: int, key: int) -> ScoreParts:
     """The score of a query and a key in a head of a layer, taken apart: the parts that wrote to the

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 import torch
 
 from .. import operations as ops
-from ..asked import answers
 from ..recipes import PLURAL
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .layer_trace import PartsOfLayer
 from .run import Run
 from .score_parts import read_by_head, visible_keys
 from .written import Reading, Writer
 
 
-@answers
+@validated
 def score_trace(run: Run, layer: int, head: int, query: int, key: int) -> Trace:
     """The score of a query and a key of a head, taken apart: `score_parts` as a trace.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..head_name import head_name
+from ..utils.head_name import head_name
 from .run import Run, added_up
 from .settings import Settings
 

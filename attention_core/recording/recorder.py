@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from ..asked import answers
+from ..utils.validation import validated
 from .call import BIAS, SINKS, Call
 from .recording import Recording
 
@@ -30,7 +30,7 @@ _LOOKING: list["Recorder"] = []
 _LOCK = Lock()
 
 
-@answers
+@validated
 def recorded(
     model: object,
     *,

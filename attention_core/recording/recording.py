@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from ..asked import among
 from ..trace import Trace
+from ..utils.validation import among
 from .call import BIAS, Call
 
 BLANKS = "Ġ▁ "

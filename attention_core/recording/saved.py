@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..asked import answers
 from ..files.refused import ModelRefused
 from ..files.tensor_file import opened, quoted, write
+from ..utils.validation import validated
 from .call import BIAS, SINKS, SOFT_CAP, Call
 from .recording import Recording
 
@@ -38,7 +38,7 @@ class _Said:
     options: dict[str, Any]
 
 
-@answers
+@validated
 def save_recording(recording: Recording, path: str | Path) -> None:
     """Write a recording into a file, which `load_recording` and the page *A real model* open.
     Raises OSError where that cannot be done.
@@ -63,7 +63,7 @@ def save_recording(recording: Recording, path: str | Path) -> None:
     write(Path(path), tensors, {FORMAT: json.dumps(about)})
 
 
-@answers
+@validated
 def load_recording(path: str | Path) -> Recording:
     """The recording in a file of `save_recording`. Raises ModelRefused, a ValueError, in words,
     for a file that is broken or is something else.

@@ -7,7 +7,7 @@ import time
 
 import torch
 
-from ..head_name import head_name
+from ..utils.head_name import head_name
 from .measuring import measure
 from .recording import record, store
 from .shipped import write

@@ -18,10 +18,10 @@ from torch.nn.functional import cross_entropy
 
 from .. import operations as ops
 from ..files.tensor_file import read, write
-from ..head_name import head_name
 from ..mechanism.attention import attention
 from ..mechanism.builder import project
 from ..trace import Step, Trace
+from ..utils.head_name import head_name
 from .network import Network, Size
 from .repeated import LENGTH, N_TOKENS, NAMES, draw_sequences, next_of_earlier
 from .tracing import add_layer, embedded

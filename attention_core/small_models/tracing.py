@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from .. import operations as ops
-from ..head_name import head_name
 from ..mechanism.attention import attention
 from ..mechanism.builder import project, times
 from ..operations.layers import EPSILON
 from ..trace import Step, Trace
+from ..utils.head_name import head_name
 from .figures import Head
 
 

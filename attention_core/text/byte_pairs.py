@@ -18,9 +18,9 @@ from itertools import pairwise
 from typing import Any
 
 from .. import operations as ops
-from ..asked import answers
 from ..operations.pairs import NOTHING
 from ..trace import Trace
+from ..utils.validation import validated
 from .byte_level import bytes_of_characters, in_their_text
 from .tokenizers import visible
 
@@ -123,7 +123,7 @@ class Learned:
         return trace
 
 
-@answers
+@validated
 def learn_merges(text: str, n_merges: int) -> Learned:
     """The first merges of byte-pair encoding on a text: again and again the most frequent pair of
     neighbours becomes a token. There are fewer where every word is one token before.

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import operations as ops
-from ..asked import answers
 from ..small_models import shipped
 from ..small_models.given import tables
 from ..small_models.tracing import add_layer
 from ..trace import Step, Trace
+from ..utils.validation import validated
 from .inputs import DRAWN, RANDOM_ID_ROWS, TRAINED, Inputs
 from .vocabulary import Vocabulary
 
@@ -16,7 +16,7 @@ MAX_DRAWN_ROWS = 64
 """Up to this many rows the lookup is also written as a product with one-hot rows."""
 
 
-@answers
+@validated
 def embed(
     inputs: Inputs | str, with_product: bool = False, keys: Sequence[str] | None = None
 ) -> Trace:

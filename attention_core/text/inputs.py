@@ -7,10 +7,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ..asked import answers
 from ..recipes import check_choice, check_least
 from ..small_models.given import width
 from ..small_models.grammar import WORDS
+from ..utils.validation import validated
 from .tokenizers import TOKENIZERS, visible
 from .vocabulary import Vocabulary
 
@@ -32,7 +32,7 @@ DRAWN = "*"
 _EVERYDAY = Path(__file__).with_name("everyday_words.tsv")
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class Inputs:
     """The settings of a sentence on its way to embeddings. Same inputs, same tensors.

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..asked import answers, known
 from ..small_models import grammar
+from ..utils.validation import known, validated
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class Tokenizer:
     """A rule that cuts a text into tokens.

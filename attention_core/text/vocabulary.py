@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..asked import answers
+from ..utils.validation import validated
 from .tokenizers import visible
 
 UNKNOWN = "<unk>"
@@ -13,7 +13,7 @@ UNUSED = "(unused)"
 MAX_LABELLED_ROWS = 10_000
 
 
-@answers
+@validated
 @dataclass(frozen=True)
 class Vocabulary:
     """Which row of an embedding table belongs to which token.

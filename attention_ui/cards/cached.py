@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import torch
 
-from attention_core.kept import digest
 from attention_core.trace import Step, Trace
+from attention_core.utils.caching import digest
 
 from ..controls.control import Values
 from ..frame.of_the_system import share_of_memory
@@ -16,7 +16,7 @@ from ..reactive.cache import CALLED, Cache, while_made
 from ..reactive.code_check import OF_ANYTHING, ROOMS, UNTRACKED, never_reached
 from ..reactive.function_identity import never_closed_over, told_apart_by
 from ..reactive.isolation import say_instead
-from . import noted_trace
+from . import tracked_trace
 
 UI = __package__.rpartition(".")[0]
 MOST_BYTES = share_of_memory()
@@ -25,9 +25,10 @@ cache = Cache(MOST_BYTES)
 
 say_instead(
     "What it makes is kept for everybody by what it has read, so it can read what is noted: `v`, "
-    "the values of its controls; `trace`; `is_covered(…)`; `run_so_far(…)`; `visit.fixed()`, what "
-    "a teacher’s link hides or locks; or a source of its own (attention_ui/reactive/source.py). "
-    "What runs for one visitor alone, such as what a button does, or what stands in "
+    "the values of its controls; `trace`; `is_covered(…)`; `run_so_far(…)`; `session.fixed()`, "
+    "what a teacher’s link hides or locks; or a source of its own "
+    "(attention_ui/reactive/source.py). What runs for one visitor alone, such as what a button "
+    "does, or what stands in "
     "`ui.alive(…)`, may ask for anything.",
     *(f"{UI}.{room}." for room in ("controls", "cards", "frame")),
 )
@@ -44,7 +45,7 @@ told_apart_by[torch.Tensor] = lambda one: digest(one.detach())
 never_closed_over |= dict.fromkeys((Values, Trace, Step), "`v` or `trace`")
 ROOMS += [f"{UI}.{room}" for room in ("lessons", "charts", "picture", "words")]
 OF_ANYTHING["_values"] = UNTRACKED
-never_reached(vars(Trace)["of"].__func__, noted_trace.plain)
+never_reached(vars(Trace)["of"].__func__, tracked_trace.plain)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from ..controls.visit_state import this_visit
+from ..controls.lesson_session import this_session
 from ..frame.glossary import Term
 from ..frame.hand_out import printed
 from ..frame.page import explained
@@ -19,7 +19,7 @@ def framed(
     """The frame of a card or section; yields the place for controls, if it has one. Terms `above`
     are known.
     """
-    this_visit().in_card = title
+    this_session().in_card = title
     look = {"border": not is_section, "gap": "xsmall"}
     with st.container(key=f"card_{name}", **look):
         with st.container(
@@ -41,4 +41,4 @@ def framed(
                     gap="small",
                 )
         yield beside
-    this_visit().in_card = ""
+    this_session().in_card = ""

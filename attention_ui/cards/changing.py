@@ -14,10 +14,10 @@ from attention_core.expression import Cell, Picked
 from attention_core.operations import Edit
 from attention_core.trace import Step, Trace
 
-from ..controls import visit
+from ..controls import session
 from ..controls.control import Control, Values
 from ..controls.fields import LARGEST_ENTRY, CellPlace, Decimal, Edits, Places, entry
-from ..controls.visit_state import this_visit
+from ..controls.lesson_session import this_session
 from ..controls.widget import put_in, sent
 from ..picture.changed import changed_cells
 from ..picture.layout import Layout
@@ -44,7 +44,7 @@ class OfCell(Control):
     """The number before any change."""
 
     def setting(self, value: float) -> dict[str, Any]:
-        others = _others(visit.values().unread(self.edits), self.place)
+        others = _others(session.values().unread(self.edits), self.place)
         is_as_before = math.isclose(value, self.drawn, rel_tol=1e-6, abs_tol=1e-12)
         return {self.edits: (*others, *([] if is_as_before else [(*self.place, value)]))}
 
@@ -61,7 +61,7 @@ class OfCell(Control):
 
 def read_by_picture(control: Control) -> Read:
     """What a picture that carries a control reads of it."""
-    return (number if isinstance(control, OfCell) else visit.in_picture), control.name
+    return (number if isinstance(control, OfCell) else session.in_picture), control.name
 
 
 def _others(edits: Sequence[tuple], place: tuple[int, int]) -> tuple:
@@ -70,7 +70,7 @@ def _others(edits: Sequence[tuple], place: tuple[int, int]) -> tuple:
 
 def _edits_and_place(name: str) -> tuple[tuple, tuple[int, int]]:
     edits, row, column = name.rsplit(".", 2)
-    return visit.values().unread(edits), (int(row), int(column))
+    return session.values().unread(edits), (int(row), int(column))
 
 
 @source()
@@ -95,13 +95,13 @@ class Wrong:
 
 @source(own=True)
 def _wrong(picture: str) -> tuple[str, str, str] | None:
-    return this_visit().own(Wrong).typed.get(picture)
+    return this_session().own(Wrong).typed.get(picture)
 
 
 def changeable() -> dict[str, Control]:
     """The controls that change the cells of a step, by its name, that nobody has fixed."""
-    fixed = visit.fixed()
-    every = () if visit.values().unread("paper") else this_visit().controls
+    fixed = session.fixed()
+    every = () if session.values().unread("paper") else this_session().controls
     return {each.changes: each for each in every if each.changes and each.name not in fixed}
 
 
@@ -157,7 +157,7 @@ def spot_of(own: Trace, trace: Trace, cell: CellPlace) -> Spot | None:
 def _may_be_typed(control: Control) -> bool:
     """Whether the lesson has the very matrix that a control is of: then its first cell is there."""
     is_typed = isinstance(control.field, Edits) and control.check is not None
-    return not (is_typed and control.check(((0, 0, 0.0),), visit.values()))
+    return not (is_typed and control.check(((0, 0, 0.0),), session.values()))
 
 
 def first_of(layout: Layout) -> CellPlace | None:
@@ -179,7 +179,7 @@ def changed_in(layout: Layout, spot: Spot | None = None) -> list[str]:
     names = {name for step in drawn for name in (step.name, *step.earlier())}
     known = changeable()
     found = [control.name for step, control in known.items() if step in names]
-    also = [spot.control.name] if spot and visit.values().unread(spot.control.name) else []
+    also = [spot.control.name] if spot and session.values().unread(spot.control.name) else []
     return [*dict.fromkeys((*(found if drawn else ()), *also))]
 
 
@@ -311,21 +311,21 @@ def _used(name: str, key: str, change: Change, what: str = "") -> None:
 
 
 def _flip(name: str, spot: Spot) -> None:
-    flips = {*visit.values().unread(spot.control.name)} ^ {spot.index}
+    flips = {*session.values().unread(spot.control.name)} ^ {spot.index}
     _set(name, {spot.control.name: tuple(sorted(flips))})
 
 
 def _set(name: str, setting: Mapping[str, Any], typed: tuple[str, str] = ("", "")) -> None:
     """From a callback: change values, or say what stops them from being used."""
-    known = {each.name: each.field for each in this_visit().controls}
+    known = {each.name: each.field for each in this_session().controls}
     if not setting.keys() <= known.keys():
         return  # what was pressed stood on a page that is left
     texts = {each: known[each].write(value) for each, value in setting.items()}
     with event(hovered=name):
-        problem = visit.try_to_choose(texts)
+        problem = session.try_to_choose(texts)
         _refuse(name, (*typed, problem) if problem else None)
 
 
 def _refuse(name: str, wrong: tuple[str, str, str] | None) -> None:
     with event(hovered=name):
-        this_visit().own(Wrong).typed[name] = wrong
+        this_session().own(Wrong).typed[name] = wrong

@@ -14,6 +14,8 @@ from .row_question import Row
 
 FEW = 4
 """How many keys a row should have to be worth asking for: few sliders, yet a real choice."""
+ALIKE = 0.005
+"""Weights that differ by less look equal, as they are drawn: each of them is right."""
 
 
 def one_of(
@@ -72,22 +74,22 @@ def rows_like(weights: Tensor, query: int) -> tuple[int, ...]:
 
 
 def judge_key(guess: int, row: Tensor, names: Sequence[str]) -> Verdict:
-    """How much less weight the guessed key has than the largest; equal ones are right."""
+    """How much less weight the guessed key has than the largest; what looks equal is right."""
     missed = row.max().item() - row[guess].item()
-    if missed <= 1e-6:
+    if missed < ALIKE:
         return Verdict(True, f"Right: {largest_keys(row, names)}.")
     return Verdict(
         False,
         f"It is {largest_keys(row, names)}. {capital(word_at(names, guess, 'key'))} has "
-        f"{number(row[guess].item())}, which is {number(missed)} less.",
+        f"{number(row[guess].item(), 2)}, which is {number(missed, 2)} less.",
     )
 
 
 def largest_keys(row: Tensor, names: Sequence[str]) -> str:
-    """The keys with the largest weight of a row (key,), all of them where they are equal."""
+    """The keys with the largest weight of a row (key,), all of them where they look equal."""
     best = row.max().item()
-    places = (row >= best - 1e-6).nonzero().flatten().tolist()
-    return f"{listed([word_at(names, place, 'key') for place in places])} ({number(best)})"
+    places = (row > best - ALIKE).nonzero().flatten().tolist()
+    return f"{listed([word_at(names, place, 'key') for place in places])} ({number(best, 2)})"
 
 
 def shape_of_context(trace: Trace, teaches: str) -> Shape:
@@ -141,6 +143,8 @@ def which_way(words: str, what: str, before: float, after: float, teaches: str) 
     """Whether a number goes up, down, or stays: a change in the seventh digit counts as staying."""
     moved, ways = after - before, ("goes up", "goes down", "stays")
     at = 2 if abs(moved) <= 1e-6 * max(1.0, abs(before)) else int(moved < 0)
-    end = f"at {after:.4f}" if at == 2 else f"from {before:.4f} to {after:.4f}"
+    digits = 2 if at == 2 or round(before, 2) != round(after, 2) else 4
+    after_words = number(after, digits)
+    end = f"at {after_words}" if at == 2 else f"from {number(before, digits)} to {after_words}"
     told = f"{capital(what)} {ways[at]}, {end}."
     return one_of(words, [f"It {way}" for way in ways], at, told, teaches)

@@ -6,14 +6,16 @@ follow all others, by what each step of the trace reads (`extents`):
 - what is made of the asked cells alone, and shows them: a copy, a row brought to shares, a line
   scaled by one of them, a mixture that is nearly all one of them;
 - what lies on the way from what the question gives to what it asks for;
-- the same numbers, or numbers in the same ratio, worked out another way.
+- the same numbers, or numbers in the same ratio, worked out another way;
+- one of two that stand open and have them as their sum or difference, and one more cell of a row of
+  shares, of which a single one would be what the others leave.
 
 What is given, and all before it, stays: the answer is to be worked out from there.
 """
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +29,8 @@ NUMBERS, SHAPE = "numbers", "shape"
 MOSTLY = 0.5
 """A mixture shows a part of it that has at least so much of the weight."""
 SAME = 1e-5
+NEARLY_ONE = 1e-3
+"""Shares add up to 1 but for less than this."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,11 @@ def giving_away(
         _follow(trace, told, stays, is_one_line=True)
     for name, mask in way.items():
         told[name] = told[name] | mask if name in told else mask
+    if at:
+        for name, mask in _sums(trace, told, stays, at).items():
+            told[name] = told[name] | mask if name in told else mask
+        for name, mask in told.items():
+            told[name] = mask | what_is_left(trace[name].value, mask)
     return {name: mask for name, mask in told.items() if mask.any()}
 
 
@@ -237,8 +246,77 @@ def _copies(
         for name, of in found.items():
             if trace[name].axes == step.axes:
                 mask |= _in_ratio(step, trace[name], of)
+                if _is_copy(step, trace[name]):
+                    mask |= of
         if mask.any():
             more[step.name] = mask
+    return more
+
+
+def _sums(trace: Trace, told: Masks, stays: set[str], at: Mapping[str, Sequence[int]]) -> Masks:
+    """Lines of one of two steps whose sum or difference is a covered line, both of them open: of
+    the later one, unless it stays.
+    """
+    more: Masks = {}
+    lines = [line for name, mask in told.items() for line in _lines(trace[name], mask)]
+    groups: dict[tuple, list[Step]] = {}
+    for step in trace.values():
+        if lines and _may_tell(step) and step.value.ndim:
+            groups.setdefault((step.axes, step.value.shape), []).append(step)
+    for group in groups.values():
+        if not group[1:]:
+            continue
+        place = asked_cells(group[0], at)
+        for first, later, found in _adding_up(group, lines, place):
+            each = [step for step in (later, first) if step.name not in stays]
+            found &= place
+            for step in (first, later):
+                if step.name in told:
+                    found &= ~told[step.name]
+            if each and found.any():
+                mask = more.get(each[0].name, torch.zeros_like(found))
+                more[each[0].name] = mask | found
+    return more
+
+
+def _adding_up(
+    steps: Sequence[Step], lines: Sequence[Tensor], place: Tensor
+) -> Iterator[tuple[Step, Step, Tensor]]:
+    """Each two of some steps alike in shape, and the cells of their lines at a place that make one
+    of some lines, added up or one taken from the other. All zeros add nothing.
+    """
+    width = place.shape[-1]
+    known = [line for line in lines if len(line) == width and line.isfinite().all()]
+    rows = place.reshape(-1, width).any(dim=-1).nonzero().flatten()
+    if not known or not len(rows):
+        return
+    each = torch.stack([step.value.reshape(-1, width)[rows].double() for step in steps])
+    wanted = torch.stack(known)[:, None, None, None]  # (line, step, step, row, number)
+    found = torch.zeros(len(steps), len(steps), len(rows), dtype=torch.bool)
+    for made in (each[None] - each[:, None], each[None] + each[:, None]):
+        gap = (made - wanted).abs().amax(dim=-1)
+        found |= (gap <= SAME * wanted.abs().amax(dim=-1)).any(dim=0)
+    found &= (each != 0).any(dim=-1) & (each != 0).any(dim=-1)[:, None]
+    found |= found.transpose(0, 1).clone()
+    for first, later, row in found.nonzero().tolist():
+        if first < later:
+            mask = torch.zeros(place.numel() // width, width, dtype=torch.bool)
+            mask[rows[row]] = True
+            yield steps[first], steps[later], mask.reshape(place.shape)
+
+
+def what_is_left(values: Tensor, mask: Tensor) -> Tensor:
+    """One cell more of each row of shares of which a single one is covered: the largest of the
+    others, since their sum would tell what is left of 1.
+    """
+    more = torch.zeros_like(mask)
+    if not values.ndim or not values.isfinite().all():
+        return more
+    is_one = (values.double().sum(dim=-1) - 1).abs() <= NEARLY_ONE
+    is_one &= (mask.sum(dim=-1) == 1) & (values.shape[-1] > 1)
+    if is_one.any():
+        largest = values.abs().masked_fill(mask, -1.0).argmax(dim=-1, keepdim=True)
+        more.scatter_(-1, largest, is_one.unsqueeze(-1))
     return more
 
 
@@ -270,6 +348,14 @@ def _alike(values: Tensor, line: Tensor) -> Tensor:
     return found
 
 
+def _is_copy(step: Step, original: Step) -> bool:
+    """Whether all of a step's numbers are those of another at the same places, be they ever so
+    plain.
+    """
+    same = step.axes == original.axes and step.value.shape == original.value.shape
+    return same and torch.allclose(step.value, original.value, rtol=SAME, equal_nan=True)
+
+
 def _in_ratio(step: Step, original: Step, mask: Tensor) -> Tensor:
     """The covered lines of which a step has the numbers in their ratio, where they are not 0: those
     of a masked row, say, with what the mask hides.
@@ -287,18 +373,29 @@ def _in_ratio(step: Step, original: Step, mask: Tensor) -> Tensor:
     return found
 
 
-def copied(step: Step, original: Step, cover: Cover) -> Tensor | None:
-    """The cells of a step of another trace with the numbers of a step's covered lines; none where
-    the question is about all of a matrix, and so about no number of it.
+def copied(
+    step: Step, original: Step, cover: Cover, beside: Sequence[tuple[Step, Cover | None]] = ()
+) -> Tensor | None:
+    """The cells of a step of another trace with the numbers of a step's covered lines, or that make
+    them with what stands open of steps `beside`; none where the question is about all of a matrix,
+    and so about no number of it.
     """
     if not cover.at or tuple(original.value.shape) != cover.shape:
         return None
     if not (_may_tell(step) and step.value.ndim):
         return None
+    place, lines = asked_cells(step, dict(cover.at)), _lines(original, cover.mask)
     found = torch.zeros(step.value.shape, dtype=torch.bool)
-    for line in _lines(original, cover.mask):
+    for line in lines:
         found |= _alike(step.value, line)
-    found &= asked_cells(step, dict(cover.at))
+    for one, hidden in beside:
+        alike = one.axes == step.axes and one.value.shape == step.value.shape
+        if lines and alike and _may_tell(one):
+            for *_, more in _adding_up((one, step), lines, place):
+                found |= more & ~hidden.mask_on(one) if hidden else more
+    found &= place
+    if _is_copy(step, original):
+        found |= cover.mask
     return found if found.any() else None
 
 

@@ -12,9 +12,9 @@ from attention_core.lights.light import Light
 from attention_core.trace import Step, Trace
 
 from ..charts.chart import Chart
-from ..controls import visit
+from ..controls import session
 from ..controls.control import Control, Placed, Values
-from ..controls.visit_state import this_visit
+from ..controls.lesson_session import this_session
 from ..controls.widget import control as draw_control
 from ..frame import lights
 from ..frame.data_frame import put_frame
@@ -30,9 +30,9 @@ from ..reactive.cache import SmallCache
 from ..reactive.fragments import event
 from ..reactive.isolation import Misdeclared
 from . import show
-from .noted_trace import plain
 from .seen import covered as covered
 from .show import Choosing
+from .tracked_trace import plain
 
 Parts = Sequence[Step | Matrix | str]
 """The parts of an equation."""
@@ -147,7 +147,7 @@ class Alive:
     made: Callable[..., None]
 
     def draw(self) -> None:
-        this_visit().declared.given_alive(self.made)
+        this_session().declared.given_alive(self.made)
 
 
 def alive(draw: Callable[..., None]) -> Alive:
@@ -231,20 +231,20 @@ def button(label: str, key: str, change: Callable[[], Any], **look: Any) -> Show
 def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values: Any) -> Shown:
     """A button that sets values of controls. Raises Misdeclared for one that the page has not."""
     for name in values:
-        if name not in visit.values():
-            known = ", ".join(sorted(visit.values()))
+        if name not in session.values():
+            known = ", ".join(sorted(session.values()))
             raise Misdeclared(
                 f"the button {label!r} sets {name!r}, which no control of the page is called. They "
                 f"are {known}"
             )
     look = {"type": "tertiary", **(look or {})}
-    return button(label, key, partial(visit.change, **values), **look)
+    return button(label, key, partial(session.change, **values), **look)
 
 
 @event()
 def set_values(values: Mapping[str, Any]) -> None:
     """From a callback: set values of controls, and run what reads them."""
-    visit.change(**values)
+    session.change(**values)
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ class Picture:
         """The picture as it is now."""
         if self.carries is None:
             return self.layout
-        return self.layout_at(visit.in_picture(self.carries.name))
+        return self.layout_at(session.in_picture(self.carries.name))
 
     def draw(self) -> None:
         show.put_picture(self)

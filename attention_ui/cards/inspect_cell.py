@@ -13,7 +13,7 @@ from attention_core.operations import Edit
 from attention_core.rounding import to_within
 from attention_core.trace import Step, Trace, head_at
 
-from ..controls import visit
+from ..controls import session
 from ..controls.fields import CellPlace
 from ..controls.widget import is_there, put_in, sent
 from ..frame.data_frame import put_frame
@@ -74,7 +74,7 @@ def inspect_cell(
 def open_cell(name: str, trail: tuple[CellPlace, ...]) -> None:
     """From a callback: open a cell in a picture, in place of any other; () for none."""
     with event(hovered=name):
-        visit.change(section=name, cell=trail)
+        session.change(section=name, cell=trail)
 
 
 def _trail(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:

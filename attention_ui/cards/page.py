@@ -26,19 +26,20 @@ import streamlit as st
 
 from attention_core.published.marking import Mark
 from attention_core.trace import Trace
+from attention_core.utils.validation import among
 
-from ..controls import visit
+from ..controls import session
 from ..controls.control import Control, Placed, Values
 from ..controls.covered import covered_how
-from ..controls.visit_state import this_visit
+from ..controls.lesson_session import this_session
 from ..frame import ends
 from ..frame.contents import lesson
 from ..frame.ends import row
 from ..frame.glossary import Term, terms_in
+from ..frame.lesson_modules import module_of
 from ..frame.long_run import Run, Work, go_on, go_on_with_page, put_run, put_run_of, run_so_far
 from ..frame.page import open_lesson
 from ..frame.proof import marks_of, published_lessons
-from ..frame.rooms import module_of
 from ..picture.layout import Layout
 from ..reactive.code_check import check_code
 from ..reactive.fragments import end_page, fragment, page_fragments, window_is
@@ -52,7 +53,6 @@ from .cached import cache
 from .card import framed
 from .covers import NUMBERS, SHAPE, Cover, giving_away, joined
 from .elements import Element, Picture, Row, note, put
-from .noted_trace import NotedTrace, noted, plain
 from .pinned import since_the_pin
 from .question import (
     asks_first,
@@ -62,10 +62,12 @@ from .question import (
     is_without_guess,
     opens,
     put_question,
+    was_passed,
     went_on,
 )
 from .questions import Question
 from .seen import in_card
+from .tracked_trace import TrackedTrace, plain, tracked
 
 Body = Callable[..., Iterable[Element]]
 OfBoth = Callable[..., Any]
@@ -88,7 +90,7 @@ def only_declared() -> Iterator[None]:
 def given(
     made: Callable[..., Any],
     trace: Callable[[], Trace],
-    values: Callable[[], Values] = visit.values,
+    values: Callable[[], Values] = session.values,
 ) -> Any:
     """What a function of a page gives, which takes what it asks for by name: `v` or `values`, those
     of the controls, and `trace`, the page's. Raises Misdeclared for any other name.
@@ -155,7 +157,7 @@ class Ask:
         if not known:
             raise Misdeclared(
                 f"the question {self.name!r} of {self.page.name} is about {', '.join(self.about)}, "
-                "and its trace has no such step"
+                f"and its trace has no such step{among(self.about[0], plain(trace))}"
             )
         self._check_slips("is about", self.about, trace)
         self._check_slips("lets stay", self.stays or (), trace)
@@ -195,7 +197,7 @@ class Ask:
             cards = [each.name for each in self.page.every_card() if each.ask is self]
             return dict.fromkeys(self.about, Cover(SHAPE, card=cards[0] if cards else ""))
         trace = self._trace()
-        whole = trace.whole() if isinstance(trace, NotedTrace) else trace
+        whole = trace.whole() if isinstance(trace, TrackedTrace) else trace
         found = giving_away(whole, self.about, asked.at, self.stays)
         return {name: Cover.of(mask, asked.at) for name, mask in found.items()}
 
@@ -221,7 +223,7 @@ class Ask:
     def waits(self) -> bool:
         """Whether it has to be answered; what it covers waits for its card, though folded."""
         covered = frozenset(self.covered())
-        this_visit().covering[self.name] = (this_visit().in_card, covered)
+        this_session().covering[self.name] = (this_session().in_card, covered)
         return bool(covered)
 
 
@@ -285,7 +287,7 @@ class Card:
             self._make,
             lambda made: 4_000 + sum(getattr(each, "n_bytes", 0) for each in made.elements),
         )
-        this_visit().cards[self.name] = self.title
+        this_session().cards[self.name] = self.title
         above = self.page.explained_above(self)
         kept_open, folded = self._folds(made)
         controls = [each for each in made.controls if each in kept_open]
@@ -351,7 +353,7 @@ class Card:
 
     def _work(self) -> Work | None:
         with made_for_everybody(f"The work of the card {self.name!r} of {self.page.name}"):
-            return self.work(visit.values())
+            return self.work(session.values())
 
     def draw_work(self) -> None:
         """In place of a card that is not drawn: the work that others wait for."""
@@ -379,9 +381,10 @@ class Card:
         for one in _all_in([*placed, *elements]):
             if not hasattr(one, "draw") and not isinstance(one, Placed | Control):
                 raise Misdeclared(
-                    f"the card {self.name!r} of {self.page.name} yields {str(one)[:60]!r}, which "
-                    "is nothing that can be drawn: words are `ui.say(…)`, a picture is "
-                    "`picture(…)`"
+                    f"the card {self.name!r} of {self.page.name} "
+                    f"{'has among its controls' if one in placed else 'yields'} {str(one)[:60]!r}, "
+                    "which is nothing that can be drawn: a control is a `Control` of the lesson, "
+                    "words are `ui.say(…)`, steps are `ui.matrices(trace, trace[…])`"
                 )
             if isinstance(one, Placed) and one.in_picture not in {*drawn, *self.pictures, ""}:
                 raise Misdeclared(
@@ -396,7 +399,7 @@ class Card:
         return next(each.now() for each in map(self._named, body) if picture == _name_of(each))
 
     def _check(self, one: Picture) -> None:
-        if one.carries is not None and one.carries.name not in visit.values():
+        if one.carries is not None and one.carries.name not in session.values():
             raise Misdeclared(self.page.lacks(self.name, one.carries.name))
 
     def _named(self, each: Any) -> Any:
@@ -430,7 +433,7 @@ def _name_of(each: Any) -> str:
 
 
 def _is_on_phone() -> bool:
-    return window_is("phone") and not (visit.values().card or visit.values().paper)
+    return window_is("phone") and not (session.values().card or session.values().paper)
 
 
 def _is_picture(each: Any) -> bool:
@@ -479,7 +482,7 @@ class Fold:
 
     def draw(self) -> None:
         """The row, and what is in it where it is open."""
-        alone = visit.values().card
+        alone = session.values().card
         names = [name for each in self.cards for name in (each.name, *each.pictures)]
         if (alone and alone not in names) or (self._when and not self._page.given(self._when)):
             return
@@ -594,7 +597,7 @@ class Page:
         """The same of what runs for one visitor alone, whenever it is drawn."""
         return given(made, self.trace)
 
-    def trace(self) -> NotedTrace:
+    def trace(self) -> TrackedTrace:
         """The page's trace, kept for everybody by what it read."""
         with tracked_later():  # each step that is looked at is noted by itself
             what = "trace", self.name, self.identity
@@ -609,9 +612,9 @@ class Page:
     def made_by(self) -> tuple:
         return self.trace_of, self.others, *self.closing, *(each._when for each in self.folds)
 
-    def _make_trace(self) -> NotedTrace:
-        values = visit.values()
-        return noted(lambda: self.trace_of(values) if self.trace_of else Trace())
+    def _make_trace(self) -> TrackedTrace:
+        values = session.values()
+        return tracked(lambda: self.trace_of(values) if self.trace_of else Trace())
 
     def every_card(self) -> list[Card]:
         """All that it has, those behind rows last."""
@@ -619,7 +622,7 @@ class Page:
 
     def explained_above(self, card: Card) -> set[Term]:
         """The terms in words that always stand above a card, whatever was drawn first."""
-        if visit.values().card:
+        if session.values().card:
             return set()
         above = takewhile(lambda each: each is not card, self.cards)
         always = [each.words for each in above if isinstance(each.words, str) and not each.when]
@@ -666,6 +669,15 @@ class Page:
                     found.setdefault(f"card_{card.name}", []).append(card.ask)
         return found
 
+    def stands_open(self) -> list[str]:
+        """The parts with a question that was answered or gone on from: to be found so again."""
+        with untracked():
+            return [
+                f"card_{card.name}"
+                for card in self.every_card()
+                if card.ask and was_passed(card.ask.key) and is_passable(card.ask.made()[0])
+            ]
+
     def went_on(self, passed: Iterable[str]) -> None:
         """From a callback: somebody went on from what is asked in these parts."""
         waiting = self.waits_for_guess()
@@ -708,7 +720,7 @@ class Page:
             return
         self._check()
         values = open_lesson(self.name, self.controls, self.sidebar)
-        this_visit().declared = self
+        this_session().declared = self
         if self.has_pins and not values.card:
             fragment("pinned", lambda: since_the_pin(self.trace, self.trace_of, self.controls))
         gate = self.gate
@@ -777,7 +789,7 @@ class Page:
         known = ", ".join(sorted(each.name for each in self.controls))
         return (
             f"the card {card!r} of {self.name} has the control {control!r}, which is none of the "
-            f"lesson's CONTROLS. They are: {known}"
+            f"lesson's CONTROLS: add it there, in its lesson.py. They are: {known}"
         )
 
     def _answers(self) -> None:
@@ -807,7 +819,7 @@ class Page:
 
     def _ends(self) -> None:
         marks: list[Mark] = []
-        if self.published and not (visit.values().card or visit.values().paper):
+        if self.published and not (session.values().card or session.values().paper):
             marks = cache.get(
                 ("marks", self.name, self.identity),
                 self._make_marks,
@@ -838,7 +850,7 @@ COVERED = "covered"
 
 @source()
 def _is_covering(ask: str) -> bool:
-    page: Page = this_visit().declared
+    page: Page = this_session().declared
     with untracked():
         return any(one.name == ask and bool(one.covered()) for one in page.asks)
 
@@ -861,7 +873,7 @@ def place_of(step: str) -> str:
 
 @source()
 def _asked_at(step: str) -> str:
-    page: Page = this_visit().declared
+    page: Page = this_session().declared
     with untracked():
         asking = [each for each in page.every_card() if each.ask and step in each.ask.covered()]
     return page.place(asking[0]) if asking else ""
@@ -869,10 +881,10 @@ def _asked_at(step: str) -> str:
 
 def waits_for(step: str, what: str = "This") -> Element:
     """In a card, in the place of what would answer the question that covers a step."""
-    if visit.values().paper:
+    if session.values().paper:
         return note(f"{what} is on the page itself: the link is at the end.")
     return note(f"{what} waits for your guess at {place_of(step)}.")
 
 
-def _size_of_trace(trace: NotedTrace) -> int:
+def _size_of_trace(trace: TrackedTrace) -> int:
     return 4_000 + sum(each.value.nbytes for each in plain(trace).values() if not each.is_shared)

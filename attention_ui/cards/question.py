@@ -10,8 +10,8 @@ import streamlit as st
 
 from attention_core.trace import Step
 
-from ..controls import visit
-from ..controls.visit_state import this_visit
+from ..controls import session
+from ..controls.lesson_session import this_session
 from ..controls.widget import about_as_wide, begin_anew, sent
 from ..frame import hand_out
 from ..reactive.fragments import event
@@ -86,18 +86,18 @@ class Tally:
 
 def tally() -> Tally:
     """This session's."""
-    return this_visit().own(Tally)
+    return this_session().own(Tally)
 
 
 def asks_first() -> bool:
     """Whether questions are asked here at all."""
-    values = visit.values()
+    values = session.values()
     return bool(values.predict and not values.card)
 
 
 def is_asked(asked: Question | None, key: str) -> bool:
     """Whether a question covers what it hides: neither answered yet nor gone on from."""
-    values = visit.values()
+    values = session.values()
     if asked is None or not asks_first():
         return False
     if values.paper:
@@ -112,21 +112,26 @@ def is_passable(asked: Question | None) -> bool:
     """Whether who goes on is shown what a question covers: not in a game, nor where a teacher's
     link holds that one guesses.
     """
-    return asked is not None and not asked.until_right and PREDICT not in visit.values().lock
+    return asked is not None and not asked.until_right and PREDICT not in session.values().lock
 
 
 def went_on(key: str) -> None:
     """From a callback: somebody went on from a question."""
-    this_visit().own(GoneOn).keys.add(key)
+    this_session().own(GoneOn).keys.add(key)
 
 
 @source(own=True)
 def is_first(ask: str) -> bool:
     """Whether no question that stands above this one is still open."""
-    page, met = this_visit().declared, this_visit().covering
+    page, met = this_session().declared, this_session().covering
     with untracked():
         above = takewhile(lambda one: one.name != ask, page.asks)
         return not any(one.is_unanswered() for one in above if one.name in met)
+
+
+def was_passed(key: str) -> bool:
+    """Whether somebody has answered a question, or gone on from it."""
+    return not is_without_guess(key) or _has_gone_on(key)
 
 
 def is_without_guess(key: str) -> bool:
@@ -136,16 +141,16 @@ def is_without_guess(key: str) -> bool:
 
 @source(own=True)
 def _has_gone_on(key: str) -> bool:
-    return key in this_visit().own(GoneOn).keys
+    return key in this_session().own(GoneOn).keys
 
 
 def opens(hides: Mapping[str, Cover]) -> bool:
     """Whether the address opens a cell that is hidden: then all that the question hides is open,
     but on paper.
     """
-    if visit.values().paper:
+    if session.values().paper:
         return False
-    for name, index in (visit.values().cell or ())[-1:]:
+    for name, index in (session.values().cell or ())[-1:]:
         cover = hides.get(name)
         if cover and (cover.how == SHAPE or not cover.shape):
             return True
@@ -162,9 +167,9 @@ def put_question(
     """Ask it, or say what was answered; `now` are its numbers, and it has `covered` these steps."""
     if asked is None:
         return
-    if visit.values().paper:
+    if session.values().paper:
         answer = f"{asked.answer()} {asked.teaches}".strip()
-        hand_out.ask(this_visit().in_card, asked.words, answer, asked.asked, asked.offered)
+        hand_out.ask(this_session().in_card, asked.words, answer, asked.asked, asked.offered)
     else:
         given: Guess | None = _given(key)
         with st.container(key=f"question_{name}", **LOOK):
@@ -172,7 +177,7 @@ def put_question(
                 _ask(key, asked, now, ":material/psychology_alt: **Predict first.** ", name)
             else:
                 _answered(key, asked, now, given)
-    this_visit().covering[name] = (this_visit().in_card, covered)
+    this_session().covering[name] = (this_session().in_card, covered)
 
 
 def put_alone(key: str, asked: Question, now: int) -> Guess | None:
@@ -188,12 +193,12 @@ def put_alone(key: str, asked: Question, now: int) -> Guess | None:
 
 @source(own=True)
 def _given(key: str) -> Guess | None:
-    return this_visit().own(Guesses).given.get(key)
+    return this_session().own(Guesses).given.get(key)
 
 
 def was_missed(name: str) -> bool:
     """Whether the first answer to a question of this page was wrong, or was asked to be shown."""
-    key = f"{this_visit().page}.{name}"
+    key = f"{this_session().page}.{name}"
     return any(
         verdict is None or not verdict.right
         for (asked, _), verdict in tally().verdicts.items()
@@ -225,13 +230,13 @@ def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> No
     else:
         asked.ask(widget)
         reveal = {"type": "primary", "on_click": _revealed, "args": (key, widget, asked, now)}
-        st.button("Reveal", key=f"reveal_{key}", **reveal)
+        st.button("Check", key=f"reveal_{key}", **reveal)
     shown = {"type": "tertiary", "on_click": _judge, "args": (key, asked, now, None)}
     with st.container(horizontal=True, width="content", gap="small"):  # in one line, or below
         st.button("Show me", key=f"skip_{key}", **shown)
         if name:
             _offer_all(name)
-    guesses = this_visit().own(Guesses)
+    guesses = this_session().own(Guesses)
     if guesses.missing == key:
         guesses.missing = ""
         st.markdown(f":orange[:material/info:] {asked.missing}")
@@ -239,7 +244,7 @@ def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> No
 
 def _offer_all(name: str) -> None:
     """Beside the first open question of a page: what the switch above the page does."""
-    values = visit.values()
+    values = session.values()
     if not is_first(name) or PREDICT in {*values.hide, *values.lock}:
         return
     shown = {"type": "tertiary", "on_click": set_values, "args": ({PREDICT: False},)}
@@ -265,7 +270,7 @@ def _picked(key: str, widget: str, asked: Pick, now: int) -> None:
 def _revealed(key: str, widget: str, asked: Question, now: int) -> None:
     guess = asked.guess(widget)
     if guess is None:
-        this_visit().own(Guesses).missing = key
+        this_session().own(Guesses).missing = key
     else:
         _judge(key, asked, now, guess)
 
@@ -275,7 +280,7 @@ def _judge(key: str, asked: Question, now: int, guess: Any) -> None:
     """From a callback: a guess, or None of who asked to be shown."""
     verdict = None if guess is None else asked.judged(guess)
     tally().count(key, now, verdict)
-    this_visit().own(Guesses).given[key] = Guess(now, guess, verdict)
+    this_session().own(Guesses).given[key] = Guess(now, guess, verdict)
 
 
 def _answered(key: str, asked: Question, now: int, given: Guess, tells_tally: bool = True) -> None:
@@ -299,5 +304,5 @@ def _answered(key: str, asked: Question, now: int, given: Guess, tells_tally: bo
 
 @event()
 def _taken_back(key: str) -> None:
-    this_visit().own(Guesses).given.pop(key, None)
+    this_session().own(Guesses).given.pop(key, None)
     begin_anew(f"guess_{key}")

@@ -31,7 +31,7 @@ class Question(ABC):
     """What to learn from the answer, said once it is on the screen."""
     asked: str = ""
     missing: str = field(default="Choose an answer first.", init=False)
-    """What is said when Reveal is pressed without a guess."""
+    """What is said when Check is pressed without a guess."""
     until_right: bool = False
     """Whether a wrong guess leaves the pictures covered, so that one can guess again."""
     at: Mapping[str, Sequence[int]] = field(default_factory=dict)

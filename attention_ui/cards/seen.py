@@ -12,7 +12,7 @@ from attention_core.trace import Step, Trace
 
 from ..controls.covered import EVERY, covered_how
 from ..picture.matrix import Matrix, of_unknown_shape
-from .covers import SHAPE, Cover, Masks, copied, told_by, untold
+from .covers import SHAPE, Cover, Masks, copied, told_by, untold, what_is_left
 
 """In the place of a step's name: all that is covered."""
 
@@ -101,12 +101,15 @@ def _of_another_trace(step: Step, covers: Mapping[str, Cover], known: Masks) -> 
             known[one.name] = None if is_own else _of_another_trace(one, covers, known)
     told = {name: mask for name, mask in known.items() if mask is not None}
     each = [told_by(step, told)] if told else []
-    each += [copied(step, own[name], cover) for name, cover in covers.items() if name in own]
+    beside = [(one, covers.get(name)) for name, one in own.items()]
+    each += [
+        copied(step, own[name], cover, beside) for name, cover in covers.items() if name in own
+    ]
     found = None
     for mask in each:
         if mask is not None:
             found = mask if found is None else found | mask
-    return found
+    return None if found is None else found | what_is_left(step.value, found)
 
 
 def _own_steps() -> Trace:

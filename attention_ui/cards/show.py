@@ -16,12 +16,12 @@ import torch
 
 from attention_core.files.refused import ModelRefused
 from attention_core.largest_effect import largest_cell
-from attention_core.trace import made_once
+from attention_core.trace import memoized
 
-from ..controls import visit
+from ..controls import session
 from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
-from ..controls.visit_state import this_visit
+from ..controls.lesson_session import this_session
 from ..controls.widget import control as plain
 from ..controls.widget import is_there, sent
 from ..frame import hand_out
@@ -58,8 +58,8 @@ from .changing import (
     spot_of,
 )
 from .inspect_cell import inspect_cell, open_cell
-from .noted_trace import plain as unnoted_trace
 from .seen import unknown_cells
+from .tracked_trace import plain as unnoted_trace
 
 MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
@@ -100,11 +100,11 @@ class Pictures:
 def _solved_or_waiting(name: str, layout: Layout) -> None:
     """Below a picture with something covered: on paper where its numbers are, else what for."""
     covered = [each.step.name for each in layout.matrices if each.asks]
-    if covered and visit.values().paper and not any(map(is_unknown, layout.matrices)):
+    if covered and session.values().paper and not any(map(is_unknown, layout.matrices)):
         here = (f"{name}_solved", uncovered(layout), None, None, None, True, "")
-        hand_out.solve(this_visit().in_card, partial(draw_picture, *here))
+        hand_out.solve(this_session().in_card, partial(draw_picture, *here))
         st.caption("Fill in each **?**: the last sheet has them.")
-    elif cards := this_visit().waited_for(covered):
+    elif cards := this_session().waited_for(covered):
         st.caption(
             f"Each **?** waits for your guess at {listed([f'*{c}*' for c in cards])}, above."
         )
@@ -114,7 +114,7 @@ def put_picture(one: Any) -> None:
     """A picture that a card has yielded (`elements.Picture`)."""
     whole = one.now()
     name, layout, carries = one.name, _as_seen(one.name, whole), one.carries
-    place = this_visit().own(Pictures).places.pop(name, None)
+    place = this_session().own(Pictures).places.pop(name, None)
     lists, drawn_at = None, None
     spot = _spot(one, layout)
     if spot and not spot.is_flag:  # in the place of its own control, while the cell is open
@@ -133,7 +133,7 @@ def put_picture(one: Any) -> None:
                 drawn_as = one.carries.drawn_as.replace("selectbox", "select_slider")
                 plain(one.carries, again=name, widget=drawn_as)  # a slider as in the picture
     carries = carries if lists is not None else None
-    title = this_visit().in_card
+    title = this_session().in_card
     draw_picture(
         name,
         layout,
@@ -156,7 +156,7 @@ def _as_seen(name: str, layout: Layout) -> Layout:
     """
     if not window_is("phone") or _is_whole(name):
         return layout
-    all_drawn = this_visit().pictures
+    all_drawn = this_session().pictures
     above = [all_drawn[each][-1] for each in takewhile(lambda each: each != name, all_drawn)]
     there = {matrix.step.name for other in above for matrix in other.matrices}
     shown = brief(layout, stays=changeable().keys() - there)
@@ -170,20 +170,20 @@ def _as_seen(name: str, layout: Layout) -> Layout:
 
 @source()
 def _is_whole(name: str) -> bool:
-    return name in this_visit().own(Pictures).whole
+    return name in this_session().own(Pictures).whole
 
 
 def _show_whole(name: str) -> None:
     """From a button: all of a picture, or again what a phone has room for."""
     with event(hovered=name):
-        this_visit().own(Pictures).whole ^= {name}
+        this_session().own(Pictures).whole ^= {name}
 
 
 def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | None:
     """What the control changes, position by position, once a hand has come near it; nothing before.
     None where that is too much to carry.
     """
-    at_all = stops_of(carries, visit.values(), now, "").values
+    at_all = stops_of(carries, session.values(), now, "").values
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     if len(at_all) * n_cells > MOST_NUMBERS:
         return None
@@ -199,7 +199,7 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
 
 
 def _carried(layout: Layout, there: Callable[[], Sequence[Any]]) -> Lists:
-    with made_once():
+    with memoized():
         lists = positions(layout, there())
     told = sum(len(text.encode()) for each in lists.values() for text in each.values())
     return lists if told <= MOST_BYTES else TOO_MUCH
@@ -207,14 +207,14 @@ def _carried(layout: Layout, there: Callable[[], Sequence[Any]]) -> Lists:
 
 def _spot(one: Any, layout: Layout) -> Spot | None:
     """What may be changed where the open cell of a picture is."""
-    page = this_visit().declared
+    page = this_session().declared
     is_meant = not one.is_aside or open_in(one.name)[1] == one.name
     trail = _trail(one.name, layout) if is_meant and page else ()
     return _spot_at(layout, trail[-1]) if trail else None
 
 
 def _spot_at(layout: Layout, cell: CellPlace | None) -> Spot | None:
-    page = this_visit().declared
+    page = this_session().declared
     if page is None or cell is None:
         return None
     with untracked():
@@ -225,8 +225,8 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
     """What a number of a matrix changes, at each position of its slider, once a hand has come near
     it. Kept by all that it depends on, which the number itself is not.
     """
-    page = this_visit().declared
-    at_all = stops_of(cell, visit.values(), cell.drawn, "").values
+    page = this_session().declared
+    at_all = stops_of(cell, session.values(), cell.drawn, "").values
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     if len(at_all) * n_cells > MOST_NUMBERS:
         return None
@@ -235,7 +235,7 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
     card = page.drawing
 
     def there() -> list[Layout]:
-        values = visit.values()
+        values = session.values()
         return [card.layout_with(one.name, cell.among(values, value)) for value in at_all]
 
     # Of the picture as it stands, positions take no more than for how many decimals it has room.
@@ -276,13 +276,13 @@ def _drawn(
     is_meant = not is_aside or section == name
     trail = _trail(name, layout) if is_meant else ()
     # Also of a link that names another picture: where that has not the cell, this one may open it.
-    has = is_meant and _has(layout, visit.values().unread("cell") or ())
-    this_visit().cells.append((name, has, bool(trail)))
+    has = is_meant and _has(layout, session.values().unread("cell") or ())
+    this_session().cells.append((name, has, bool(trail)))
     tells_all = bool(lists) and FOLLOWS not in (lists or {})
     drawn_from = (moved or (lambda: layout), carries, tells_all, choosing, layout)
-    this_visit().pictures[name] = drawn_from
+    this_session().pictures[name] = drawn_from
     opened = _opened(layout, trail)
-    now = stops_of(carries, visit.values(), drawn_at, "").position(drawn_at) if carries else 0
+    now = stops_of(carries, session.values(), drawn_at, "").position(drawn_at) if carries else 0
     chosen = (opened, lists, now, _clicks(name, trail))
     tables = {} if tables is None else tables
     moves_so = ById(lists) if lists else lists is None
@@ -291,10 +291,10 @@ def _drawn(
     if (True, key) not in tables and (told, key) not in tables:
         remember(tables, (told, key), _table(layout, *chosen, told))
     rows, marks, slots = tables.get((True, key)) or tables[told, key]
-    theme, paper = st.context.theme.type, visit.values().paper
+    theme, paper = st.context.theme.type, session.values().paper
     look = (layout.alt, layout.tells, layout.sentence is not None, paper)
     look += variant(marks, theme, slots)
-    stops, count = None, this_visit().own(Pictures).first
+    stops, count = None, this_session().own(Pictures).first
     if carries:
         stops, count = _stops(name, carries, look, drawn_at)
     view, moves_now = f"chart_{name}_{count}", carries.name if carries else None
@@ -356,7 +356,7 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     if not _has(layout, trail):
         return ()
     # A link that names no card means the first that draws the cell.
-    if not section and (trail[0][0] not in drawn_here or this_visit().is_open_elsewhere(name)):
+    if not section and (trail[0][0] not in drawn_here or this_session().is_open_elsewhere(name)):
         return ()
     for step, index in trail:
         unknown = unknown_cells(layout.trace[step])
@@ -370,7 +370,7 @@ def open_in(name: str) -> tuple[tuple[CellPlace, ...], str]:
     """The way to the cell that is open in this picture, or may be, and the picture that the link
     names; nothing where it names another.
     """
-    values = visit.values()
+    values = session.values()
     cell, section = values.unread("cell") or (), values.unread("section")
     return (cell, section) if cell and section in ("", name) else ((), "")
 
@@ -388,7 +388,7 @@ def _clicks(name: str, trail: tuple[CellPlace, ...]) -> int:
     """How often the open cell of a card has changed: Streamlit's browser reports no choice that is
     the same as the last, though the cell may have been closed meanwhile.
     """
-    clicks = this_visit().own(Pictures).clicks
+    clicks = this_session().own(Pictures).clicks
     last, count = clicks.get(name, ((), 0))
     if last != trail:
         count += 1
@@ -410,8 +410,8 @@ def _stops(name: str, control: Control, look: tuple, drawn_at: Any) -> tuple[Sto
     to be where something else changed the value. For another `look`, as where matrices have other
     names, the browser does so by itself: then the control has to start where it stands.
     """
-    mine, value = this_visit().own(Pictures), drawn_at
-    offered = (control.name, look, *control.choices(visit.values()))
+    mine, value = this_session().own(Pictures), drawn_at
+    offered = (control.name, look, *control.choices(session.values()))
     start, count, before = mine.starts.get(name, (value, mine.first, offered))
     is_moved = mine.stood.get(f"chart_{name}_{count}", value) != value
     if not is_mounted(f"start_{name}") or is_moved or before != offered:
@@ -419,7 +419,7 @@ def _stops(name: str, control: Control, look: tuple, drawn_at: Any) -> tuple[Sto
     mine.starts[name] = (start, count, offered)
     mine.stood[f"chart_{name}_{count}"] = value
     room = f"cell_{name}" if isinstance(control, OfCell) else name
-    return stops_of(control, visit.values(), start, in_room(f"moves_{room}")), count
+    return stops_of(control, session.values(), start, in_room(f"moves_{room}")), count
 
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
@@ -439,7 +439,7 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
 
 def _is_fixed(control: Control) -> bool:
     """Whether nobody can change it here."""
-    return control.name in visit.fixed() or visit.values().paper
+    return control.name in session.fixed() or session.values().paper
 
 
 def moves(name: str, control: Control, width: int = 170, told: bool = True) -> None:
@@ -454,7 +454,7 @@ def moves(name: str, control: Control, width: int = 170, told: bool = True) -> N
             control, again=name, width=width
         )  # as what a teacher's link fixes is drawn everywhere
         return
-    mine = this_visit().own(Pictures)
+    mine = this_session().own(Pictures)
     mine.turned ^= {name}
     # Of one thing a gap is none; by another gap the browser sees that it was drawn anew.
     gap = "small" if name in mine.turned else "xsmall"
@@ -471,19 +471,19 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
     reported, all of it is said: what stands as it stood in that view was not touched.
     """
     # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
-    if name not in this_visit().pictures or not is_there(key):
+    if name not in this_session().pictures or not is_there(key):
         return  # a picture of a page that is left
-    layout_now, carries, tells_all, choosing, _ = this_visit().pictures[name]
+    layout_now, carries, tells_all, choosing, _ = this_session().pictures[name]
     selection = sent(key)["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if carries and carries.name == moves:
-            mine = this_visit().own(Pictures)
+            mine = this_session().own(Pictures)
             start, count, _ = mine.starts[name]
-            value = _stop(carries, stops_of(carries, visit.values(), start, "").value(value))
+            value = _stop(carries, stops_of(carries, session.values(), start, "").value(value))
             if value is not None and value != mine.stood.get(key):
                 mine.stood[key] = value
                 with event(hovered=name, fragment=part):
-                    is_done = visit.change(**carries.setting(value))
+                    is_done = session.change(**carries.setting(value))
                     if key == f"chart_{name}_{count}":
                         source, of = read = read_by_picture(carries)
                         # None: a number that stands again as it was before any change.
@@ -498,7 +498,7 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
             asked = (WORD, (one.place + j,)) if is_word else place
             if asked and choosing and (chosen := choosing(asked)):
                 with event(hovered=name, fragment=part):
-                    visit.change(**chosen)
+                    session.change(**chosen)
             elif place:
                 open_cell(name, (place,))
 

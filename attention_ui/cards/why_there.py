@@ -14,17 +14,17 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.head_name import head_name
 from attention_core.real_model.score_in_small import carried, small_score_parts
 from attention_core.real_model.score_parts import ScoreParts
 from attention_core.real_model.written import Writer
 from attention_core.rounding import to_within
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
+from attention_core.utils.head_name import head_name
 
 from ..charts.chart import Chart
 from ..charts.score_parts import chart as who_wrote
-from ..controls import visit
+from ..controls import session
 from ..controls.widget import sent
 from ..frame.take_away import take_along
 from ..picture.matrix import Matrix
@@ -284,8 +284,8 @@ def _choose_head(key: str, of_head: str, of_token: str) -> None:
             token = more.get("token")
             chosen = {of_head: name}
             chosen |= {of_token: f"{token}"} if isinstance(token, int) else {}
-            if not chosen.keys() & visit.fixed():
-                visit.change(**chosen)
+            if not chosen.keys() & session.fixed():
+                session.change(**chosen)
 
 
 # --- in small -------------------------------------------------------------------------------------
@@ -299,9 +299,15 @@ def why_in_small(trace: Trace, layer: int, head: int, query: int) -> Why:
 
 
 def in_small(
-    trace: Trace, why: Why, without: Callable[[str], Trace], names: tuple[str, str]
+    trace: Trace,
+    why: Why,
+    without: Callable[[str], Trace],
+    names: tuple[str, str],
+    is_brief: bool = False,
 ) -> Iterator[Element]:
-    """The table, what is seen in it, and a run `without` a head; a click goes by `names`."""
+    """The table, what is seen in it, and a run `without` a head; a click goes by `names`. A brief
+    one leaves to another place what earlier heads make (`shaped`).
+    """
     parts = why.parts
     if parts.is_alone:
         yield note("The first word sees no word but itself, so there is nothing to choose between.")
@@ -313,7 +319,8 @@ def in_small(
     if not parts.layer:
         yield note("No head comes before this layer: words and their places alone make this score.")
         return
-    yield say(compositions(why, carried(trace, parts.layer, parts.head, parts.key)))
+    if not is_brief:
+        yield from shaped(trace, why)
     part, token, amounts = _best_earlier_head(why)
     names = [off_name(part), *beside(why, part, amounts)]
     runs = [why_in_small(without(name), parts.layer, parts.head, parts.query) for name in names]
@@ -325,6 +332,13 @@ def in_small(
     yield text(
         f"{looks}{left_without(why, names, weights)} {verdict(why.weight, left, rest, share)}"
     )
+
+
+def shaped(trace: Trace, why: Why) -> Iterator[Element]:
+    """In three ways, how much of a head earlier ones make; nothing in the first layer."""
+    parts = why.parts
+    if parts.layer and not parts.is_alone:
+        yield say(compositions(why, carried(trace, parts.layer, parts.head, parts.key)))
 
 
 def _best_earlier_head(why: Why) -> tuple[Writer, int, Tensor]:

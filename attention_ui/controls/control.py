@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from attention_core.utils.validation import among
+
 from ..reactive.isolation import check_open
 from .fields import Choice, Decimal, Flag, KnownWords, OptionalWhole, ScoreRow, Sentence
 
@@ -40,7 +42,9 @@ class Values(Mapping[str, Any]):
 
     def __getattr__(self, name: str) -> Any:
         if name not in self.__dict__.get("_values", ()):
-            raise AttributeError(f"this page has no control {name!r}")
+            raise AttributeError(
+                f"this page has no control {name!r}{among(name, self.__dict__.get('_values', ()))}"
+            )
         return self[name]
 
     def __contains__(self, name: object) -> bool:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..reactive.source import source
-from .visit_state import this_visit
+from .lesson_session import this_session
 
 EVERY = "*"
 """In the place of a step: all that is covered."""
@@ -12,7 +12,7 @@ EVERY = "*"
 @source()
 def covered_how(step: str) -> Any:
     """How a question covers a step, a `Cover`, or None; of `EVERY` one all that is covered."""
-    page = this_visit().declared
+    page = this_session().declared
     if step == EVERY:
         return tuple(sorted(page.covers().items())) if page else ()
     return page.covers().get(step) if page else None

@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from ..reactive.fragments import commit, current_fragment, event, is_mounted
-from . import visit
+from . import session
 from .control import TYPED, Control
-from .visit_state import this_visit
+from .lesson_session import this_session
 
 TWO_LINES = 250
 """Pixels in which a sentence on a control takes no more than two lines, however narrow it is."""
@@ -53,10 +53,10 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     `widget` and what else is given take the place of what was declared; `again` tells a second
     place of the control on the page from the first.
     """
-    values, name = visit.values(), one.name
-    if name in visit.names_in("hide"):
+    values, name = session.values(), one.name
+    if name in session.names_in("hide"):
         return
-    shown = visit.in_widget(name)
+    shown = session.in_widget(name)
     if values.paper:
         told = one.choices(values).get(shown) or one.field.write(shown)
         if told:
@@ -66,10 +66,10 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     widget = look.pop("widget", one.drawn_as)
     label = f"{one.label} ({one.hint})" if one.hint else one.label
     look = {"label": label, **(one.look if widget == one.drawn_as else {}), **look}
-    if name in visit.names_in("lock"):
+    if name in session.names_in("lock"):
         look["disabled"] = True
     key = f"control_{name}" + (f"_{again}" if again else "")
-    choices = visit.offered(one, one.choices(values))
+    choices = session.offered(one, one.choices(values))
     if choices and widget not in TYPED:
         look |= {"options": list(choices), "format_func": choices.__getitem__}
         if one.options:
@@ -83,13 +83,13 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
         look = {"width": about_as_wide(label, choices.values()), **look}
     value: Any = shown
     if widget in TYPED:
-        visit.draft(name)
+        session.draft(name)
         text = value if isinstance(value, str) else one.field.write(value)
-        value = this_visit().drafts.get(name, text)
+        value = this_session().drafts.get(name, text)
     # Set to the value that it has, each is taken up anew by the browser. One that is gone has none.
     if not is_mounted(key) or sent(key, ...) != value:
         put_in(key, value)
-    why = visit.fitted_because(name)
+    why = session.fitted_because(name)
     wide = look.get("width", "stretch")
     if why and isinstance(wide, int):
         wide = max(wide, TWO_LINES)
@@ -104,13 +104,13 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
 
 def _used(name: str, key: str, part: str) -> None:
     with event(fragment=part):
-        if is_there(key) and visit.used(name, sent(key)):
-            commit(part, (visit.in_widget, name))
+        if is_there(key) and session.used(name, sent(key)):
+            commit(part, (session.in_widget, name))
 
 
 def say_problem(name: str, in_a_line: bool = False) -> bool:
     """What is wrong with a draft, if anything is, and whether. Plain text: it quotes the person."""
-    problem = visit.problem(name)
+    problem = session.problem(name)
     if problem:
         with st.container(key=f"problem_of_{name}", gap="xxsmall", horizontal=in_a_line):
             wide: dict[str, Any] = {"width": "content"} if in_a_line else {}

@@ -8,26 +8,25 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..controls import visit
+from ..controls import session
 from ..reactive import isolation
-from ..streamlit_workarounds import few_wakes, withheld
-from ..streamlit_workarounds.late_messages import take_nothing_back
-from ..streamlit_workarounds.left_pages import run_only_parts_that_are_there
-from ..streamlit_workarounds.turns import run_in_turns
-from ..streamlit_workarounds.whole_callbacks import let_callbacks_end
+from ..streamlit_workarounds import withheld
+from ..streamlit_workarounds.abandoned_pages import run_only_parts_that_are_there
+from ..streamlit_workarounds.kept_messages import keep_what_was_drawn
+from ..streamlit_workarounds.message_batching import send_together
+from ..streamlit_workarounds.run_queue import run_in_turns
+from ..streamlit_workarounds.stale_messages import take_nothing_back
+from ..streamlit_workarounds.uninterrupted_callbacks import let_callbacks_end
 from .contents import Lesson, lesson
 from .of_the_system import give_large_blocks_back, raise_open_files, search_seldom
 
-few_wakes.keep_what_was_drawn()
+keep_what_was_drawn()
 isolation.withhold_also(withheld.withhold, withheld.give_back)
 run_only_parts_that_are_there()
 let_callbacks_end()
-take_nothing_back(visit.is_late, visit.begins)
+take_nothing_back(session.is_late, session.begins)
 run_in_turns()
-few_wakes.send_together()
-few_wakes.look_up_the_theme_once()
-few_wakes.write_once()
-few_wakes.present_once()
+send_together()
 SPREAD = {"horizontal": True, "horizontal_alignment": "distribute", "vertical_alignment": "center"}
 """How what stands at both ends of a line is laid out."""
 LINE = 760
@@ -51,7 +50,7 @@ def takes(here: Lesson) -> str:
 
 def show_notices(drawn: str | None = None) -> None:
     """What could not be used, and what is drawn instead. Plain text: it may quote the person."""
-    notices = [*visit.notices(), *filter(None, [drawn])]
+    notices = [*session.notices(), *filter(None, [drawn])]
     # Always there: else the browser would build all that is below it anew.
     with st.container():
         if notices:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import combinations
 
-from attention_core.told import told
+from attention_core.utils.toml_file import read_toml
 
 from ..words import is_slip
 
@@ -43,7 +43,7 @@ class Lesson:
 
 
 HOME = Lesson("home", "Attention Explorer", "", "", ":material/home:")
-LESSONS = [Lesson(name, **each) for name, each in told(__package__, "contents.toml").items()]
+LESSONS = [Lesson(name, **each) for name, each in read_toml(__package__, "contents.toml").items()]
 GROUPS = [*dict.fromkeys(each.group for each in LESSONS)]
 for one, other in combinations(GROUPS, 2):
     if is_slip(one, other):

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from ..controls.visit_state import misread
+from ..controls.lesson_session import misread
 
 
 def put_frame(rows: Any, **look: Any) -> None:

@@ -12,9 +12,9 @@ from attention_core.published.marking import Mark
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
-from ..controls import visit
+from ..controls import session
+from ..controls.lesson_session import this_session
 from ..controls.shared import has_random_numbers
-from ..controls.visit_state import this_visit
 from ..reactive.fragments import window_is
 from . import hand_out
 from .basics import LINE
@@ -59,8 +59,8 @@ def row(label: str, key: str, icon: str, *cards: str) -> Iterator[bool]:
     belongs to one of the `cards` in it. Gives whether it is open. Beside a card that stands alone
     there is no other row than the one that the card is in, or that is in the card.
     """
-    values = visit.values()
-    if values.card and values.card not in cards and not this_visit().in_card:
+    values = session.values()
+    if values.card and values.card not in cards and not this_session().in_card:
         yield False
         return
     is_linked = bool(values.cell) and values.section in cards
@@ -90,9 +90,9 @@ def put_answers(
     question covers waits for it: `covered` has the place where each step is asked about. Those
     `about_weights` name words that get much of them, whatever the numbers are.
     """
-    if "answers" in visit.names_in("hide"):
+    if "answers" in session.names_in("hide"):
         return
-    is_folded = window_is("phone") and not visit.values().paper
+    is_folded = window_is("phone") and not session.values().paper
     fold = f"**{CLOSING}**", "answers", ":material/question_mark:"
     with (
         st.container(key="closing", gap="xsmall"),
@@ -102,9 +102,9 @@ def put_answers(
             return
         if not is_folded:
             st.header(CLOSING, anchor="answers")
-        if about_weights and has_random_numbers(visit.values()):
+        if about_weights and has_random_numbers(session.values()):
             st.caption(RANDOM)
-        if visit.values().paper:
+        if session.values().paper:
             told = [(titles[one.card], one.question, one.answer) for one in each]
             hand_out.closing_questions(told)
             return
@@ -123,9 +123,9 @@ def put_answers(
 
 def put_ends(trace: Trace, output: str, marks: Sequence[Mark]) -> None:
     """The rows that every page ends with, and the way to the next."""
-    visit.settle_cell()
-    name, values = this_visit().page, visit.values()
-    if values.card and values.card not in this_visit().cards:
+    session.settle_cell()
+    name, values = this_session().page, session.values()
+    if values.card and values.card not in this_session().cards:
         st.text(f"This page has no picture called “{values.card}”.")
     if values.paper:
         hand_out.close(here(name).title)

@@ -8,9 +8,9 @@ from functools import lru_cache
 import streamlit as st
 
 from attention_core.symbols import SYMBOLS
-from attention_core.told import told
+from attention_core.utils.toml_file import read_toml
 
-from ..controls import visit
+from ..controls import session
 from .basics import SPREAD
 from .contents import HOME, lesson
 
@@ -33,7 +33,7 @@ class Term:
         return f"**{self.word}**" + (" · " + ", ".join(named) if named else "")
 
 
-TERMS = tuple(Term(word, **each) for word, each in told(__package__, "glossary.toml").items())
+TERMS = tuple(Term(word, **each) for word, each in read_toml(__package__, "glossary.toml").items())
 
 
 def _forms(word: str) -> str:
@@ -71,7 +71,7 @@ def title_and_glossary() -> None:
     """The app's title, and the glossary's button: a part of its own, for no slider redraws it."""
     with st.container(**SPREAD, gap=None, key="app_title"):
         st.markdown(f"**{HOME.title}**", width="content")
-        is_offered = "glossary" not in visit.names_in("hide")
+        is_offered = "glossary" not in session.names_in("hide")
         if is_offered and st.button("Glossary", type="tertiary", key="glossary"):
             _glossary()
 
@@ -82,7 +82,7 @@ def _glossary() -> None:
         "Names such as `queries` stand in pictures and in programs, letters such as $Q$ in "
         "formulas. Each link leads to where the word is explained, with your settings."
     )
-    query = visit.link_query("glossary")
+    query = session.link_query("glossary")
     for term in TERMS:
         page = lesson(term.page)
         with st.container(gap=None):

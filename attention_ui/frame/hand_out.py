@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from ..controls import visit
-from ..controls.visit_state import this_visit
+from ..controls import session
+from ..controls.lesson_session import this_session
 from .address import address_of
 from .basics import LINE
 from .tasks import parted
@@ -41,7 +41,7 @@ class LastSheet:
 
 def printed(words: str) -> str:
     """Words of a page, on paper without the sentences that ask for a pointer or a key."""
-    if not visit.values().paper:
+    if not session.values().paper:
         return words
     sentences = re.split(r"(?<=[.?!]) ", words)
     return " ".join(each for each in sentences if not _AT_THE_SCREEN.search(each))
@@ -49,7 +49,7 @@ def printed(words: str) -> str:
 
 def begin() -> None:
     """At the head of a hand-out: nothing has been asked yet, and how to print it."""
-    this_visit().renew(LastSheet())
+    this_session().renew(LastSheet())
     with st.container(key="how_to_print", horizontal=True):
         words = "A hand-out of this page: print it with Ctrl+P (⌘P on a Mac)."
         st.markdown(f":material/print: {words}", width="content")
@@ -68,7 +68,7 @@ def ask(
     quotes: bool = False,
 ) -> None:
     """A question with room to write. What is `asked`, `offered` or `quotes` may be a person's."""
-    questions = this_visit().own(LastSheet).asked
+    questions = this_session().own(LastSheet).asked
     questions.append((where, words, answer, quotes))
     with st.container(key=f"write_{len(questions)}", gap="xsmall"):
         st.markdown(f"**{len(questions)}.** {words}")
@@ -88,23 +88,23 @@ def closing_questions(each: Sequence[tuple[str, str, str]]) -> None:
     with st.container(key="closing_of_hand_out"):
         for where, question, answer in each:
             with st.container(gap="xsmall"):
-                if visit.values().predict:
+                if session.values().predict:
                     ask(where, question, answer, quotes=True)
                 else:
                     st.markdown(f"**{question}**")
                     st.text(answer, width=LINE)
-        this_visit().own(LastSheet).foot = st.container(key="foot_of_hand_out", gap=None)
+        this_session().own(LastSheet).foot = st.container(key="foot_of_hand_out", gap=None)
 
 
 def solve(title: str, draw: Callable[[], None]) -> None:
     """A picture that a question covers stands on the last sheet with all its numbers."""
-    this_visit().own(LastSheet).solved.append((title, draw))
+    this_session().own(LastSheet).solved.append((title, draw))
 
 
 def close(title: str) -> None:
     """The way back to the page of this title, and the last sheet: the answers."""
     _foot()
-    if questions := this_visit().own(LastSheet).asked:
+    if questions := this_session().own(LastSheet).asked:
         with st.container(key="answers_of_hand_out"):
             st.header(f"Answers: {title}", anchor=False)
             with st.container(key="answers_in_words"):
@@ -112,7 +112,7 @@ def close(title: str) -> None:
                     with st.container(gap=None):
                         st.markdown(f"**{number}.** {words} :gray[{where}]")
                         (st.text if quotes else st.markdown)(answer, width=LINE)
-            for number, (card, draw) in enumerate(this_visit().own(LastSheet).solved):
+            for number, (card, draw) in enumerate(this_session().own(LastSheet).solved):
                 with st.container(key=f"solved_{number}", gap=None):
                     st.markdown(f"**{card}**")
                     draw()
@@ -120,7 +120,7 @@ def close(title: str) -> None:
 
 def tasks() -> None:
     """A teacher's tasks, all of them, each with room to write."""
-    for number, task in enumerate(visit.values().tasks, 1):
+    for number, task in enumerate(session.values().tasks, 1):
         lesson, words = parted(task)
         with st.container(key=f"write_task_{number}", gap="xsmall"):
             at = f" · {lesson.title}" if lesson else ""
@@ -129,12 +129,14 @@ def tasks() -> None:
 
 
 def _link() -> str:
-    return address_of({name: text for name, text in visit.shared().items() if name not in ADDRESS})
+    return address_of(
+        {name: text for name, text in session.shared().items() if name not in ADDRESS}
+    )
 
 
 def _foot() -> None:
     link = _link()
-    place = this_visit().own(LastSheet).foot or st.container(key="foot_of_hand_out", gap=None)
+    place = this_session().own(LastSheet).foot or st.container(key="foot_of_hand_out", gap=None)
     with place, st.container(horizontal=True, vertical_alignment="center"):
         if len(link) <= MOST_IN_A_CODE:
             import segno  # here: it takes an eighth of a second, and no page needs it

@@ -10,11 +10,11 @@ from itertools import count
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from ..controls.visit_state import this_visit
+from ..controls.lesson_session import this_session
 from ..reactive.fragments import event, page_fragments
 from ..reactive.session import the_session
 from ..reactive.source import source
-from ..streamlit_workarounds.turns import gives_turn_back, page_is_asked_for
+from ..streamlit_workarounds.run_queue import gives_turn_back, page_is_asked_for
 
 SLICE = 0.3
 """Seconds of work between two pictures of it: as long as a click on Stop may have to wait."""
@@ -104,7 +104,7 @@ class Work:
 
     def run(self) -> Run:
         """As far as it has come; `quick` work at once."""
-        runs = this_visit().own(Runs).by_name
+        runs = this_session().own(Runs).by_name
         run = runs.get(self.name)
         is_another = run is None or run.about != self.about
         if self.begins and (is_another or (run.steps is None and run.share < 1)):
@@ -191,7 +191,7 @@ def go_on(run: Run) -> None:
 
 def stop_all() -> None:
     """Stop the work of a page that was left: nobody sees it, and it would hold up others."""
-    for run in this_visit().own(Runs).by_name.values():
+    for run in this_session().own(Runs).by_name.values():
         run.steps = None
 
 

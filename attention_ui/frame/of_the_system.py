@@ -31,9 +31,10 @@ def raise_open_files() -> None:
 
 
 def send_at_once() -> None:
-    """Let no message wait until the one before it has been acknowledged: 40 ms for every second
-    answer. asyncio asks for that only of sockets that say their protocol, and Streamlit's, as
-    uvicorn's own (its issue 3149), say none. Before the event loop that runs serves any.
+    """Let no message wait until the one before it has been acknowledged: “now and then a move took
+    a moment longer”, 40 ms of it. asyncio asks for that only of sockets that say their protocol,
+    and Streamlit's, as uvicorn's own (its issue 3149), say none
+    (docs/streamlit/waits_to_be_acknowledged.py). Before the event loop that runs serves any.
     """
     serve = (loop := asyncio.get_running_loop()).create_server
 
@@ -49,7 +50,8 @@ def send_at_once() -> None:
 
 def pack_with_less_effort() -> None:
     """Pack what is sent in half of uvicorn's time, into as many bytes: a page is mostly one
-    specification, many times, which lie further apart than uvicorn looks back.
+    specification, many times, which lie further apart than uvicorn looks back. Replaces one name of
+    uvicorn's, which has no option for it: docs/streamlit/README.md has what it saves.
     """
     with suppress(KeyError, AttributeError):  # another server, or another uvicorn
         sends: Any = sys.modules["uvicorn.protocols.websockets.websockets_sansio_impl"]

@@ -10,9 +10,10 @@ import streamlit as st
 from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.text.tokenizers import TOKENIZERS
 
-from ..controls import visit
+from ..controls import session
 from ..controls.control import Control, Values
 from ..controls.fields import MAX_TOKENS
+from ..controls.lesson_session import this_session
 from ..controls.shared import (
     AROUND,
     D_IN,
@@ -28,7 +29,6 @@ from ..controls.shared import (
     inputs_of,
     random_fallback_notice,
 )
-from ..controls.visit_state import this_visit
 from ..controls.widget import control
 from ..reactive.fragments import event, fragment
 from ..reactive.isolation import Misdeclared
@@ -38,12 +38,12 @@ from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import listen_for_arrow_keys, reach_by_keyboard
 from . import hand_out
 from .basics import ICON, SPREAD, show_notices, takes, warm_up
-from .coming_back import ComingBack, put_browser
 from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, WAY, Lesson, lesson
 from .glossary import Term, meanings, terms_in, title_and_glossary
+from .lesson_modules import controls_of, fixed_now, known_among
 from .long_run import stop_all
-from .rooms import controls_of, fixed_now, known_among
 from .share import share
+from .spaced_repetition import ComingBack, put_browser
 from .started import SMOL, real_model
 from .tasks import show_tasks
 
@@ -57,14 +57,14 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     """
     warm_up()
     here = lesson(name)
-    if visit.is_left(name):
+    if session.is_left(name):
         stop_all()
     around = (*controls, *AROUND)
     ours = {each.name for each in around}
-    visit.arrive(name, around, known_among({*st.query_params} - ours))
+    session.arrive(name, around, known_among({*st.query_params} - ours))
     _check_fixed_names()
-    values = visit.values()
-    this_visit().fixed = fixed_now(around)
+    values = session.values()
+    this_session().fixed = fixed_now(around)
     is_calm = values.large or st.context.is_embedded
     st.set_page_config(
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
@@ -87,9 +87,9 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary()
         # Its links carry what was chosen: for another tab, they follow when nothing else runs.
-        fragment("contents", lambda: _contents(name, visit.values()), waits=True)
+        fragment("contents", lambda: _contents(name, session.values()), waits=True)
         if SENTENCE.name in values:
-            fragment("sentence", lambda: _beside_the_sentence(visit.values(), sidebar))
+            fragment("sentence", lambda: _beside_the_sentence(session.values(), sidebar))
         with st.container(key="way_back"):
             fragment("way_back", _way_back)
         run_again_when_back()
@@ -101,22 +101,22 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
 
 def _way_back() -> None:
     """A part of its own: the first change brings it, and no more."""
-    if visit.differs():
-        back = "Back to the example" if SENTENCE.name in visit.values() else "Back to the start"
+    if session.differs():
+        back = "Back to the example" if SENTENCE.name in session.values() else "Back to the start"
         st.button(back, on_click=_go_back, icon=":material/undo:", key="back_to_start")
 
 
 @event()
 def _go_back() -> None:
-    visit.reset()
+    session.reset()
 
 
 def _check_fixed_names() -> None:
     """A teacher's slip in what a link hides or locks would fix nothing, without a word."""
     for name in ("hide", "lock"):
-        given = {*visit.names_in(name)} - SECTIONS.keys()
+        given = {*session.names_in(name)} - SECTIONS.keys()
         if unknown := given - known_among(given):
-            visit.leave_out(name, unknown)
+            session.leave_out(name, unknown)
 
 
 def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
@@ -136,7 +136,7 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
 
 
 def _head(here: Lesson) -> None:
-    values = visit.values()
+    values = session.values()
     with st.container(key="head", gap="xsmall"):
         with st.container(**SPREAD):
             st.title(here.title, anchor=False, width="content")
@@ -159,13 +159,13 @@ def show_what_differs() -> None:
 def _drawn_instead(_: str) -> str | None:
     """What is said of random numbers in place of what the example has."""
     with untracked():
-        values = visit.values()
+        values = session.values()
         return random_fallback_notice(values) if SENTENCE.name in values else None
 
 
 def explained(words: str, above: Collection[Term] = ()) -> str | None:
     """What the terms mean that stand here, but for those explained `above`; None for none."""
-    if "glossary" in visit.names_in("hide"):
+    if "glossary" in session.names_in("hide"):
         return None
     return meanings([term for term in terms_in(words) if term not in above]) or None
 
@@ -192,13 +192,13 @@ def _quiet_line(values: Values) -> None:
 
 @event()
 def _pin() -> None:
-    visit.change(pin="" if visit.values().pin else visit.pin_text())
+    session.change(pin="" if session.values().pin else session.pin_text())
 
 
 def _contents(name: str, values: Values) -> None:
     """Our own contents; Streamlit's would show file names on a cold deep link."""
-    visit.all_chosen()
-    query = visit.link_query("contents")
+    session.all_chosen()
+    query = session.link_query("contents")
     if "contents" in values.hide:
         return
     here = lesson(name)
@@ -221,7 +221,7 @@ class OpenedGroups(set[str]):
 
 def _group(group: str, is_here: bool) -> AbstractContextManager[Any]:
     """A group of the contents, open where the page `is_here` or the visitor has opened it."""
-    kept = this_visit().own(OpenedGroups)
+    kept = this_session().own(OpenedGroups)
     is_open = is_here or group in kept
     fold = st.expander(group, expanded=is_open, key=f"group_{group}", on_change="rerun")
     if fold.open != is_open:
@@ -244,7 +244,7 @@ def way_to(name: str, label: str, **at: str) -> None:
             f"the link {label!r} to {name} sets {', '.join(sorted(unknown))}, for which that "
             "lesson has no control"
         )
-    link(lesson(name), {**visit.link_query(f"way_to_{name}"), **at}, label)
+    link(lesson(name), {**session.link_query(f"way_to_{name}"), **at}, label)
 
 
 def way_to_a_real_model(label: str, measure: str, text: str = "") -> None:
@@ -260,13 +260,13 @@ def way_to_a_real_model(label: str, measure: str, text: str = "") -> None:
 def way_to_the_lessons(text: str) -> None:
     """A link from a text to the lessons, with vectors made to be read; none if it is too long."""
     if (
-        "contents" in visit.names_in("hide")
+        "contents" in session.names_in("hide")
         or not 0 < len(TOKENIZERS["text"].split(text)) <= MAX_TOKENS
     ):
         return
-    kept = {name: each for name, each in visit.link_query("text").items()
+    kept = {name: each for name, each in session.link_query("text").items()
             if name not in SENTENCE.undoes}  # fmt: skip
-    example = {} if EXAMPLE.name in visit.fixed() else {EXAMPLE.name: FIRST}
+    example = {} if EXAMPLE.name in session.fixed() else {EXAMPLE.name: FIRST}
     label = f"See it, number by number, in *{AT_A_GLANCE.title}*"
     link(AT_A_GLANCE, {**kept, **example, SENTENCE.name: text}, label)
 
@@ -275,7 +275,7 @@ def way_to_the_lessons(text: str) -> None:
 def _of_inputs(what: str) -> bool:
     """What decides which controls stand beside the sentence: most moves leave it as it is."""
     with untracked():
-        inputs = inputs_of(visit.values())
+        inputs = inputs_of(session.values())
         if what == "are given":
             return inputs.has_given_vectors()
         return any(map(str.isspace, inputs.tokens))
@@ -313,17 +313,17 @@ def _seed(values: Values) -> None:
 
 @event()
 def _next_seed() -> None:
-    visit.change(seed=(visit.values().seed + 1) % (MAX_SEED + 1))
+    session.change(seed=(session.values().seed + 1) % (MAX_SEED + 1))
 
 
 def close_lesson(name: str) -> None:
     """The links to the lessons before and after this one."""
-    values = visit.values()
+    values = session.values()
     if values.card or "contents" in values.hide:
         return
     pages = (HOME, *LESSONS)
     at = pages.index(lesson(name))
-    query = visit.link_query("way")
+    query = session.link_query("way")
     with st.container(**SPREAD, key="way"):
         before = pages[at - 1]
         link(before, query, f"Previous: {before.title}", icon=":material/arrow_back:")
@@ -346,6 +346,6 @@ def close_lesson(name: str) -> None:
 @event()
 def _mark(name: str) -> None:
     """Mark a lesson as done, or take that back. Its questions come back where it is done."""
-    is_done = name in visit.values().done
-    this_visit().own(ComingBack).keep({name: None if is_done else 0})
-    visit.change(done=tuple(sorted({*visit.values().done} ^ {name})))
+    is_done = name in session.values().done
+    this_session().own(ComingBack).keep({name: None if is_done else 0})
+    session.change(done=tuple(sorted({*session.values().done} ^ {name})))

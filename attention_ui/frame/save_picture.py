@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from ..controls.visit_state import this_visit
+from ..controls.lesson_session import this_session
 from ..streamlit_workarounds.saved import save_picture
 from .contents import lesson
 from .file_names import file_name
@@ -28,7 +28,7 @@ def save_dialog(
     name: str, card: str, is_canvas: bool, is_covered: bool, grounds: Mapping[str, str]
 ) -> None:
     """Ask how, then save, on the chosen theme's ground; a canvas stays as it was drawn."""
-    page = this_visit().page
+    page = this_session().page
     if is_covered:
         st.markdown("Its **?** are saved as they are: answer the question first to have numbers.")
     look, kind = st.context.theme.type or "light", "png"
@@ -42,8 +42,8 @@ def save_dialog(
             "Look", LOOKS, index=at, format_func=LOOKS.get, key="save_look", horizontal=True
         )
     if st.button("Save", type="primary", key="save_now", icon=":material/download:"):
-        this_visit().own(Pressed).press = uuid4().hex
-    if press := this_visit().own(Pressed).press:
+        this_session().own(Pressed).press = uuid4().hex
+    if press := this_session().own(Pressed).press:
         colours = {"ground": grounds[look], "ink": INKS[look], "dark": look == "dark"}
         title = f"{lesson(page).title}: {card}"
         save_picture(press, name, file_name(page, name, ""), kind, title, **colours)

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from ..controls import visit
+from ..controls import session
+from ..controls.lesson_session import this_session
 from ..controls.shared import MAX_TASKS, TASKS
-from ..controls.visit_state import this_visit
 from . import hand_out
 from .address import address_of
 from .contents import SECTIONS
@@ -19,10 +19,10 @@ def share() -> None:
 @st.dialog("Share what you see", width="medium")
 def _panel() -> None:
     st.markdown("This link shows what you see, on a page of its own.")
-    seen = visit.shared()
+    seen = session.shared()
     st.code(address_of(seen), language=None, wrap_lines=True)
     st.markdown("**For a class.** Leave things out, or let controls be seen and not changed.")
-    here = {each.name: each.label for each in this_visit().controls if each.label}
+    here = {each.name: each.label for each in this_session().controls if each.label}
     labels = [*here.values()]
     called = {
         name: f"{label} ({_in_words(name)})" if labels.count(label) > 1 else label
@@ -35,7 +35,7 @@ def _panel() -> None:
     embedded = st.toggle("Without Streamlit's frame, for a course page", key="share_embed")
     extra = {"tasks": _tasks()}
     for name, more in (("hide", hidden), ("lock", locked)):
-        extra[name] = ",".join(dict.fromkeys([*visit.names_in(name), *more]))
+        extra[name] = ",".join(dict.fromkeys([*session.names_in(name), *more]))
     if embedded:
         extra["embed"] = "true"
     query = seen | {name: value for name, value in extra.items() if value}
@@ -47,7 +47,7 @@ def _panel() -> None:
     on_paper = query | hand_out.ADDRESS
     st.link_button("Open the hand-out", address_of(on_paper), icon=":material/print:")
     # The panel is drawn as a part of the page that stands, or before the page's cards.
-    pictures = [*this_visit().cards] or this_visit().cards_before
+    pictures = [*this_session().cards] or this_session().cards_before
     if pictures:
         st.markdown("**One picture alone**, live, for a page of your own.")
         card = st.selectbox("Picture", pictures, format_func=_in_words, key="share_card")
@@ -62,7 +62,7 @@ def _panel() -> None:
 def _tasks() -> str:
     typed = st.text_area(
         "Tasks, one per line",
-        value=TASKS.field.write(visit.values().tasks),
+        value=TASKS.field.write(session.values().tasks),
         key="share_tasks",
         placeholder="Causal mask: why does row 0 have a weight of 1?",
         help="They stand on every page, in this order, each with room for an answer, and all "

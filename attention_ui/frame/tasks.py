@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import streamlit as st
 
-from ..controls import visit
-from ..controls.visit_state import this_visit
+from ..controls import session
+from ..controls.lesson_session import this_session
 from ..controls.widget import put_in, sent
 from ..streamlit_workarounds.saved import give_file
 from .address import address_of
@@ -31,21 +31,21 @@ class TaskAnswers:
 
 def show_tasks() -> None:
     """The task that is open, with room for an answer; nothing where the link has no tasks."""
-    if visit.values().tasks:
+    if session.values().tasks:
         _show_tasks()
 
 
 @st.fragment
 def _show_tasks() -> None:
-    tasks = visit.values().tasks
-    handed = this_visit().own(TaskAnswers)
+    tasks = session.values().tasks
+    handed = this_session().own(TaskAnswers)
     at = min(max(handed.open, 0), len(tasks) - 1)
     lesson, words = parted(tasks[at])
     with st.container(border=True, gap="small", key="tasks"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":material/assignment: **Task {at + 1} of {len(tasks)}**", width="content")
             if lesson is not None:
-                query = visit.link_query("tasks")
+                query = session.link_query("tasks")
                 st.page_link(lesson.page, label=lesson.title, query_params=query, width="content")
             st.text(words, width="stretch")
         key = f"task_{at}_of_{len(tasks)}"
@@ -114,17 +114,17 @@ def answer_page(tasks: tuple[str, ...], handed: TaskAnswers) -> str:
 
 
 def _answered(at: int, key: str) -> None:
-    seen = {name: text for name, text in visit.shared().items() if name != "tasks"}
-    this_visit().own(TaskAnswers).answers[at] = (sent(key), address_of(seen))
+    seen = {name: text for name, text in session.shared().items() if name != "tasks"}
+    this_session().own(TaskAnswers).answers[at] = (sent(key), address_of(seen))
 
 
 def _named() -> None:
-    this_visit().own(TaskAnswers).name = sent(NAME)
+    this_session().own(TaskAnswers).name = sent(NAME)
 
 
 def _hand_in() -> None:
-    this_visit().own(TaskAnswers).press = uuid4().hex
+    this_session().own(TaskAnswers).press = uuid4().hex
 
 
 def _go(at: int) -> None:
-    this_visit().own(TaskAnswers).open = at
+    this_session().own(TaskAnswers).open = at

@@ -7,12 +7,12 @@ from typing import Any
 
 from torch import Tensor
 
-from attention_core.head_name import head_name
 from attention_core.mechanism.own_tensors import PRECISIONS, sizes
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
 from attention_core.recording.recording import Recording
 from attention_core.trace import Step, Trace, is_shares
+from attention_core.utils.head_name import head_name
 
 from ..picture.equation_parts import NEW_LINE, equation_of
 from ..picture.layer import BEFORE_SHARES, GIVEN, MATRICES, OUTPUTS, whole_layer

@@ -191,14 +191,14 @@ def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
 
 def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Layout:
     """The same, no higher than this on a phone if what its last lines come from is left out, with
-    the sign before them; but for the lines of the steps that stay.
+    the sign before them; but for the lines of the steps and of the matrices that stay.
     """
     narrow = layout.narrow
     first, *later = narrow.lines or [0.0]
     if narrow.height <= most or not later:
         return layout
     drawn = [*zip(layout.matrices, narrow.boxes, strict=True)]
-    held = [box.y for each, box in drawn if each.step.name in stays]
+    held = [box.y for each, box in drawn if each.stays or each.step.name in stays]
     if any(layout.signs):
         fits = [line for line in later if narrow.height - (line - first) <= most]
         seen = [box.y for each, box in drawn if not each.covered][-1:]  # not question marks alone
@@ -453,6 +453,10 @@ class Footprint:
         self.rows, self.columns = names_along(trace, matrix)
         if not matrix.row_labels or matrix.axes[0] in UNNAMED:
             self.rows = []
+        elif matrix.row_numbers:
+            places = matrix.columns if matrix.transposed else matrix.rows
+            numbered = zip(places or range(self.n_rows), self.rows, strict=True)
+            self.rows = [f"{place}: {name}" for place, name in numbered]
         if not matrix.column_labels or matrix.axes[1] in UNNAMED:
             self.columns = []
         self.longest = max(map(text_width, self.columns), default=0)

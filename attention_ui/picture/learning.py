@@ -18,7 +18,7 @@ from .matrix import Matrix
 from .numbers import text_width
 from .palette import FED, POSITIVE
 
-HEAD = 190
+HEAD = 150
 """How high the weights of a head are."""
 TALLEST, GAP, BESIDE, CURVES = 16.0, 10, 22, 156
 NAMED, LABELLED = 31, 16

@@ -48,6 +48,8 @@ class Matrix:
     left_out: Tensor | None = field(default=None, compare=False)
     """True for cells that are not drawn at all, in the shape of `drawn`."""
     row_labels: bool = True
+    row_numbers: bool = False
+    """Whether each row's name begins with its place, where words speak of rows by their numbers."""
     column_labels: bool = True
     asked: int = 0
     """Which of the tokens that are drawn has its name in any case, where not all have room."""
@@ -55,6 +57,8 @@ class Matrix:
     """A column of weights drawn as bars, from 0 to 1."""
     both_ways: bool = False
     """Bars from −1 to 1, with a gap and a scale of their own beyond."""
+    stays: bool = False
+    """On a phone too, which leaves out what comes before the last result: it is one of two."""
     lead: tuple[int, ...] = ()
     """The places of the axes before the last two: `(1,)` draws the second head."""
     compared: bool = False

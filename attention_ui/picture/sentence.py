@@ -53,8 +53,8 @@ class Sentence:
     wide_way: str = ""
     narrow_way: str = ""
     """What goes from a query to its keys: an `arc` over one line, a `line` to another sentence, a
-    `curve` among several lines, or, where these would be a tangle, nothing. Of several heads, there
-    are curves on a phone alone, and only to keys that get much.
+    `curve` among several lines, only to keys that get much, or, where these would be a tangle,
+    nothing. Of several heads, there are curves on a phone alone.
     """
     place: int = 0
     """The place of the first of the tokens, where it is a part of a longer text."""

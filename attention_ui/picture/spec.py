@@ -60,7 +60,7 @@ LETTERS_ON_PAPER = 14.4
 """Pixels of the smallest words on a hand-out: 8 points on its sheet."""
 NOTHING = -9
 MUCH = 0.2
-"""Of several heads a curve goes only to a key that gets so much."""
+"""Among several lines a curve goes only to a key that gets so much."""
 
 
 @dataclass(frozen=True)
@@ -586,8 +586,8 @@ def _arcs() -> dict[str, str]:
     loop = f"{2 * LOOP - 4} * grown * datum.strength"
     is_itself = f"(datum.look == 'curve' && abs({way}) < 1 && abs({down}) < 1)"
     faint = f"{shade} < 0.01 || (datum.look == 'arc' && abs({way}) < 1)"
-    # Of several heads, each in its own colour, all curves would be a tangle.
-    faint += f" || (datum.look == 'curve' && datum.colour != '{CHOSEN}' && {shade} < {MUCH})"
+    # From line to line, past other tokens, all curves would be a tangle.
+    faint += f" || (datum.look == 'curve' && {shade} < {MUCH})"
     arc = f"'M0,0Q' + {way} / 2 + ',' + (-{up}) + ' ' + {way} + ',0'"
     # From a key up to the query that asks, in the line above.
     line = f"'M0,0L' + {way} + ',' + ({1 - BETWEEN} * grown)"

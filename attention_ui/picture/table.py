@@ -19,9 +19,9 @@ import torch
 
 from attention_core.explain.extents import NONE, alike, extents
 from attention_core.explain.plain_text import plain_text
-from attention_core.kept import digest, kept_by_key
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, is_shares, listed
+from attention_core.utils.caching import cached_by_key, digest
 
 from .changed import changed_cells
 from .forbidden import SEEN_ON, leaks
@@ -539,7 +539,7 @@ def _how_made(matrices: Sequence[Matrix], numbers: list[int]) -> Hashable:
     return tuple(made), tuple(drawn), tuple(numbers)
 
 
-@kept_by_key(1_024)
+@cached_by_key(1_024)
 def _all_made(
     matrices: Sequence[Matrix], numbers: list[int]
 ) -> tuple[list[dict[str, np.ndarray]], str]:
@@ -598,7 +598,7 @@ def _extents(matrix: Matrix, operand: int) -> list[np.ndarray]:
     return [each.numpy().astype(np.int64) for each in there.unbind(dim=1)]
 
 
-@kept_by_key(1_024)
+@cached_by_key(1_024)
 def _of_operand(matrix: Matrix, operand: int, own: np.ndarray) -> list[Placed]:
     return [_moved(each, own) for each in _extents(matrix, operand) if not (each == NONE).all()]
 
@@ -705,12 +705,12 @@ def _told(matrix: Matrix, own: np.ndarray, is_pointed: bool) -> dict[str, Any]:
     return {"tip": [number if is_so else made for is_so, made, number in tips], "exact": exact}
 
 
-@kept_by_key(512)
+@cached_by_key(512)
 def _n_told(step: Step, index: tuple[int, ...]) -> int:
     return sum(1 for _ in step.arithmetic(index).cells())
 
 
-@kept_by_key(256)
+@cached_by_key(256)
 def _arithmetic(step: Step, cells: Sequence[tuple[int, ...]]) -> list[str]:
     told = []
     has = listed(step)

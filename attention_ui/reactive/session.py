@@ -50,6 +50,10 @@ class Session:
         """The fragments where something is asked that need not be answered."""
         return []
 
+    def stands_open(self) -> list[str]:
+        """The fragments where what was asked was answered, or gone on from."""
+        return []
+
     def goes_past(self, fragments: list[str]) -> None:
         """In an event: the visitor has gone on from what is asked in these."""
 

@@ -11,6 +11,18 @@ const LETTERS = '--gdg-base-font-style', SMALL = 0.875;
 const told = new WeakSet(); // tables
 const opened = new WeakSet(), ENOUGH = 200; // cells that are taken apart; pixels to be seen of one
 
+// Which questions were open, answered or gone on from, when a page was left: in this browser alone.
+const LEFT = 'attention-explorer: left open';
+const left = () => {
+  try {
+    const all = JSON.parse(localStorage.getItem(LEFT) ?? '{}');
+    return typeof all === 'object' && all && !Array.isArray(all) ? all : {};
+  } catch { return {}; }
+};
+const leave = (name, open) => {
+  try { localStorage.setItem(LEFT, JSON.stringify({ ...left(), [name]: open })); } catch { /* not in this browser */ }
+};
+
 const nameOf = (element) => PART.exec(element.className)?.[1];
 
 export default function ({ data, setTriggerValue }) {
@@ -65,8 +77,22 @@ export default function ({ data, setTriggerValue }) {
   // is not held up: what it covers is shown.
   const watched = new Set();
   let passing;
+  // A page is found as it was left: what stood open then is shown at once, as to who has gone on.
+  const find = () => {
+    const before = [left()[data.page] ?? []].flat();
+    if (page.isFound) {
+      const open = [...new Set([...before.filter((name) => !data.asking.includes(name)), ...data.open])];
+      if (open.join() !== before.join()) leave(data.page, open);
+      return;
+    }
+    const again = data.asking.filter((name) => before.includes(name));
+    if (again.length && !isHeard()) return;
+    page.isFound = true;
+    if (again.length) setTriggerValue('past', again.join());
+  };
   const past = () => {
     clearTimeout(passing);
+    if (!page.isFound) find();
     page.above ??= new Map();
     const top = main.getBoundingClientRect().top, now = performance.now();
     // Whose card is still in sight at the end of the page is read, and takes the longer time.
@@ -161,6 +187,7 @@ export default function ({ data, setTriggerValue }) {
   sized.observe(main.querySelector('[data-testid=stMainBlockContainer]') ?? main);
   for (const each of ['scroll', 'focusin']) main.addEventListener(each, lookAt, { passive: true });
   main.addEventListener('scroll', meet, { passive: true });
+  find();
   past();
 
   // When a pointer or the keyboard comes to it, a control in a picture gets its positions, and a

@@ -3,7 +3,7 @@
     watch_visibility()  # at the end of a page
 
 What else it says of its window, and what is to be asked of whoever goes on, is the session's
-(`Session.hears`, `Session.asking`, `Session.goes_past`).
+(`Session.hears`, `asking`, `stands_open`, `goes_past`).
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from ..streamlit_workarounds import turns
+from ..streamlit_workarounds import run_queue
 from ..streamlit_workarounds.unseen_component import unseen
 from .fragments import WATCHER, event, fragment, page_fragments, rerun
 from .session import this_session
@@ -35,6 +35,7 @@ def to_tell(_: str) -> dict[str, Any]:
     here, session = page_fragments(), this_session()
     with untracked():
         waiting, asking = here.waiting(), session.asking()
+        stands_open = session.stands_open()
     return {
         "page": session.page,
         "parts": [name for name, one in here.drawn.items() if one.waits],
@@ -42,6 +43,7 @@ def to_tell(_: str) -> dict[str, Any]:
         "hands": sorted(here.hovered or ()),
         "rest": _rest(here.is_at_rest) if waiting else 0,
         "asking": asking,
+        "open": stands_open,
     }
 
 
@@ -58,7 +60,7 @@ def _draw() -> None:
 
 
 def _rest(is_at_rest: bool) -> int:
-    return AT_REST if is_at_rest or turns.share() < MANY else AFTER_A_MOVE
+    return AT_REST if is_at_rest or run_queue.share() < MANY else AFTER_A_MOVE
 
 
 def _said(what: str) -> str | None:
@@ -95,5 +97,5 @@ def _at_rest() -> None:
     if coming := [each for each in waiting if each in said]:
         rerun(coming)
     else:
-        one = [] if turns.someone_waits() else waiting[:1]
+        one = [] if run_queue.someone_waits() else waiting[:1]
         rerun(one, is_at_rest=True, of=WATCHER)

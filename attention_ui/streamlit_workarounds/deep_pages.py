@@ -1,9 +1,10 @@
-"""Works around Streamlit: a page with a path of its own, such as /causal_mask, looks for the server
-below it first, and logs an error; with `BACKEND_BASE_URL` it looks in the right place. Our style
-comes at once, or first words jump; Streamlit's code for pictures and controls comes while the
-server draws, and not when it names the first of them. A link to the home page gets a path, or
-another tab opened the page it stands on; a link's parameters are no step of the history of their
-own, or Back was needed twice; and what a page still has to say is sent before it is left.
+"""Works around Streamlit, by public ways and its files: a page with a path of its own, such as
+/causal_mask, looks for the server below it first, and logs an error; with `BACKEND_BASE_URL` it
+looks in the right place. Our style comes at once, or first words jump; Streamlit's code for
+pictures and controls comes while the server draws, and not when it names the first of them. A link
+to the home page gets a path, or another tab opened the page it stands on; a link's parameters are
+no step of the history of their own, or Back was needed twice; and what a page still has to say is
+sent before it is left. See docs/streamlit/deep_page.py and tests/test_streamlit_contract.py.
 """
 
 import re

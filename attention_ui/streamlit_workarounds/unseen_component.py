@@ -1,4 +1,7 @@
-"""A component that shows nothing, and tells the server what only the browser knows."""
+"""A component that shows nothing, and tells the server what only the browser knows: by Streamlit's
+public way, but that it ends what it began before it begins anew, else “it got slower the longer I
+moved things” (docs/streamlit/component_does_not_end.py).
+"""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,8 +1,11 @@
-"""Streamlit is out of reach of what is made for everybody (`controls/guard.py`).
+"""Streamlit is out of reach of what is made for everybody (`attention_ui/reactive/isolation.py`).
+Else: “these are not the numbers that I typed, but somebody else's”.
 
 A card that read `st.session_state`, `st.query_params` or `st.context` would be kept for the next
 visitor with what it found there, and one that drew would draw nothing where it was kept. Streamlit
-looks for all of these in what its thread has; meanwhile that has what refuses.
+looks for all of these in what its thread has; meanwhile that has what refuses. One private
+attribute is read and set; a public way would be a context in which Streamlit's calls are refused.
+Seen by tests/test_streamlit_contract.py.
 """
 
 import threading
@@ -24,7 +27,10 @@ class _Withheld:
     def __getattr__(self, name: str) -> Any:
         if name in HARMLESS:
             return HARMLESS[name]
-        raise self._refuse(f"a call of Streamlit’s, which needs its `{name}`")
+        raise self._refuse(
+            f"a call of Streamlit’s, which needs its `{name}` (a card draws nothing itself: it "
+            "yields what is to be drawn)"
+        )
 
 
 def withhold(refuse: Callable[[str], Exception] | None) -> Any:

@@ -176,8 +176,8 @@ divide_by_sqrt_d queries_keys_values build_a_head causal_mask multi_head_attenti
 whole_layer transformer_block flash_attention mistakes_lab notebooks_numbers diagnosis"""
 TALL = "real_model tiny_language heads_learning attention_today kept_small without_softmax"
 """In a window too, of four screens at most."""
-HIGH = {"queries_keys_values": 3_600, "softmax_or_sum": 3_600}
-"""In a window of 1,280 pixels, those that may be a little higher."""
+HIGHEST = 3_600
+"""Of any lesson in a window of 1,280 pixels, also when all that questions covered is shown."""
 
 
 @pytest.mark.parametrize("path", ["queries_keys_values", "multi_head_attention", "causal_mask"])
@@ -200,11 +200,7 @@ def test_on_a_phone_a_card_is_its_words_one_picture_and_the_rest_a_touch(page, a
 
 @pytest.mark.parametrize(
     ("path", "width"),
-    [
-        *pairs(TALL.split(), [1280, 390], more=0),
-        *few(product(OTHERS.split(), [390]), 1),
-        *few(product(HIGH, [1280]), 1),
-    ],
+    [*pairs(TALL.split(), [1280, 390], more=0), *few(product(OTHERS.split(), [390]), 1)],
 )
 def test_a_page_with_all_its_cards_drawn_stays_within_its_height(page, app_url, path, width):
     page.set_viewport_size({"width": width, "height": 900})
@@ -214,9 +210,46 @@ def test_a_page_with_all_its_cards_drawn_stays_within_its_height(page, app_url, 
         page.wait_for_timeout(500)  # what is near is told once scrolling rests
         settled(page)
     height = page.locator("[data-testid=stMainBlockContainer]").evaluate("one => one.scrollHeight")
-    most = TALLEST if width == 390 else HIGH.get(path, 3_500)
+    most = TALLEST if width == 390 else 3_500
     assert height <= most, "a card may stand in *Go deeper*"
     assert not pushed_sideways(page)
+
+
+@pytest.mark.parametrize("path", few([
+    "softmax_or_sum", *(OTHERS.split() + TALL.split()),
+], 2))  # fmt: skip
+def test_a_page_is_no_higher_once_its_end_was_reached(page, app_url, path):
+    """At a first visit, and when everything was shown to who has only scrolled."""
+    page.set_viewport_size({"width": 1280, "height": 900})
+    open_page(page, app_url, path, first_visit=True)
+
+    def through():
+        for each in page.locator("[class*=st-key-card_]").all():
+            each.scroll_into_view_if_needed()
+            page.wait_for_timeout(500)  # what is near is told once scrolling rests
+            settled(page)
+        page.locator(".st-key-ends").scroll_into_view_if_needed()
+        settled(page)
+        return page.locator("[data-testid=stMainBlockContainer]").evaluate(
+            "one => one.scrollHeight"
+        )
+
+    assert through() <= HIGHEST, "at a first visit: a card may stand in *Go deeper*"
+    is_open = script("left_covered")
+    soon(page, lambda: page.evaluate(is_open), [])
+    assert through() <= HIGHEST, "when all was shown: a card may stand in *Go deeper*"
+
+
+def test_on_a_phone_only_keys_that_get_much_have_a_curve(page, app_url):
+    """All of them would be a tangle, over two lines of words."""
+    page.set_viewport_size(PHONE)
+    open_page(page, app_url, "simplified_attention?example=named_features")
+    curves = page.locator(".st-key-drawn_weights svg path[stroke-linecap=round]")
+    curves.first.scroll_into_view_if_needed()
+    settled(page)
+    seen = [each.get_attribute("opacity") != "0" for each in curves.all()]
+    assert len(seen) > 6
+    assert sum(seen) == 2, "of the other keys, “cat” and “mouse” get 35% each"
 
 
 @pytest.mark.parametrize("path", few(["multi_head_attention", *OTHERS.split(), *TALL.split()], 1))

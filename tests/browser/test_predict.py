@@ -34,7 +34,7 @@ def test_a_row_is_set_by_keyboard_and_the_truth_is_drawn_over_it(page, app_url):
     offer = page.get_by_role("button", name="Show everything from now on")
     assert question(page, "row").locator(offer).count() == 1, "though its card has run alone"
 
-    question(page, "row").get_by_role("button", name="Reveal").focus()
+    question(page, "row").get_by_role("button", name="Check").focus()
     page.keyboard.press("Enter")
     settled(page)
     assert covered(page, "weights") == 0
@@ -64,7 +64,31 @@ def test_who_goes_on_without_an_answer_finds_the_numbers_and_can_still_guess(pag
     soon(page, lambda: covered(page, "context"), 0)
     question(page, "row").scroll_into_view_if_needed()
     soon(page, lambda: covered(page, "weights"), 0)
-    assert question(page, "row").get_by_role("button", name="Reveal").count() == 1
+    assert question(page, "row").get_by_role("button", name="Check").count() == 1
+
+
+def test_a_page_is_found_as_it_was_left(page, app_url):
+    """What was gone on from, or answered, is open after a reload; what was taken back is not."""
+    open_page(page, app_url, "softmax_or_sum?example=named_features")
+    assert covered(page, "divide") == covered(page, "softmax") == 1
+    click(question(page, "softmax_row").get_by_role("button", name="Show me"))
+    kept = "() => localStorage.getItem('attention-explorer: left open') ?? ''"
+    soon(page, lambda: "card_softmax" in page.evaluate(kept))
+    page.reload()
+    settled(page)
+    soon(page, lambda: covered(page, "softmax"), 0)
+    assert covered(page, "divide") == 1
+    assert question(page, "softmax_row").get_by_role("button", name="Show me").count() == 1
+    click(question(page, "softmax_row").get_by_role("button", name="Show me"))
+    click(question(page, "softmax_row").get_by_role("button", name="Guess after all"))
+    page.locator(".st-key-ends").scroll_into_view_if_needed()
+    soon(page, lambda: "card_divide" in page.evaluate(kept))
+    page.reload()
+    settled(page)
+    soon(page, lambda: covered(page, "divide"), 0)
+    open_page(page, app_url, "softmax_or_sum?example=named_features&lock=predict")
+    settled(page)
+    assert covered(page, "divide") == 1, "where a link holds that one guesses"
 
 
 def test_a_question_that_a_link_locks_holds_whoever_goes_on(page, app_url):

@@ -48,9 +48,11 @@ def assert_as_autograd(trace, loss, of):
         assert made.axes == trace[name].axes
         right = right.nan_to_num(nan=0.0)  # 0/0, where a row sees nothing: here nothing flows
         size = max(1.0, right.abs().max().item())
-        torch.testing.assert_close(
-            made.value, right, rtol=1e-6, atol=1e-8 * size, check_dtype=False
-        )
+        near = {"rtol": 1e-6, "atol": 1e-8 * size, "check_dtype": False}
+        torch.testing.assert_close(made.value, right, **near, msg=lambda told, name=name: (
+            f"the gradient of {name}, by the `backward` of what is made of it, is not what torch’s "
+            f"autograd gives (`likewise` is right for linear operations alone)\n{told}"
+        ))  # fmt: skip
 
 
 def is_number(step):

@@ -15,13 +15,13 @@ import torch
 import attention_core as core
 from attention_core import EXAMPLES, Inputs, TrainingSettings, Trials
 from attention_core import operations as ops
-from attention_core.asked import NotThere, shown
 from attention_core.experiments.training import Matrices
 from attention_core.mechanism.block import BlockOptions
 from attention_core.mechanism.block_weights import draw_weights
 from attention_core.mechanism.options import Options
 from attention_core.mechanism.stacked import Layer
 from attention_core.mechanism.today import Today
+from attention_core.utils.validation import NotThere, shown
 
 ROOT = Path(core.__file__).parent
 TINY = ROOT / "real_model" / "tiny_language"

@@ -23,6 +23,7 @@ README = "\n".join(
     (ROOT / each).read_text(encoding="utf-8") for each in ("README.md", "attention_core/README.md")
 )
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+WITH_TORCH_ALONE = [each for each in BLOCKS if not each.startswith("# With these extras")]
 NEEDS = (ROOT / "requirements-app.txt").read_text(encoding="utf-8")
 ASKED = list(dict.fromkeys(re.findall(r"^[\w-]+", NEEDS, re.MULTILINE)))
 PIP = ("-m", "pip", "--disable-pip-version-check")
@@ -204,22 +205,37 @@ def test_pictures_are_drawn_without_the_app(wheels, tmp_path_factory, installed)
 @pytest.mark.slow("20 s: builds the wheels and installs them")
 def test_the_readme_s_lines_and_the_published_numbers_come_out_of_the_installed_core(installed):
     assert len(BLOCKS) > 1
-    said = re.findall(r"^print\(.*\)  # (.*)$", "\n".join(BLOCKS), re.MULTILINE)
     command = "import runpy; runpy.run_module('attention_core.published', run_name='__main__')"
-    *printed, total = installed("-c", "\n".join([*BLOCKS, command])).splitlines()
-    assert len(said) > 3
-    assert [line for line in said if line not in printed] == []
+    lines = "\n".join([*WITH_TORCH_ALONE, command])
+    *printed, total = installed("-c", lines).splitlines()
+    assert missing_in(printed) == []
     assert total.startswith("total")
     assert "2,563 of 2,603" in total
 
 
-def test_the_changelog_tells_of_this_version():
+def missing_in(printed):
+    """What comments of the READMEs say that lines print, and they do not."""
+    said = re.findall(r"^print\(.*\)  # (.*)$", "\n".join(BLOCKS), re.MULTILINE)
+    assert len(said) > 10
+    return [line for line in said if line not in printed]
+
+
+def test_the_calls_of_the_readmes_give_what_they_say(capsys):
+    """With all extras here. Those with torch alone run again out of the wheel: see above."""
+    assert BLOCKS != WITH_TORCH_ALONE
+    exec("\n".join(BLOCKS), {})
+    assert missing_in(capsys.readouterr().out.splitlines()) == []
+
+
+def test_the_changelog_tells_of_this_version_right_below_what_is_unreleased():
     said = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"\n## {attention_core.__version__}\n" in said
+    versions = re.findall(r"^## (.*)$", said, re.MULTILINE)
+    assert re.fullmatch(rf"{attention_core.__version__}, \d{{4}}-\d\d-\d\d", versions[1])
 
 
 def test_the_readme_imports_from_the_package_itself():
-    lines = [line for line in "\n".join(BLOCKS).splitlines() if "attention_core" in line]
+    code = "\n".join(WITH_TORCH_ALONE)
+    lines = [line for line in code.splitlines() if "attention_core" in line]
     assert lines
     assert all(line.startswith("from attention_core import ") for line in lines)
 

@@ -79,7 +79,7 @@ def one_tokenizer():
 
 
 @pytest.fixture(autouse=True)
-def made_once(monkeypatch):
+def memoized(monkeypatch):
     """A tokenizer takes longer to make than all that is looked at here."""
     monkeypatch.setattr(model, "from_json", lambda *_: one_tokenizer())
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, embed
-from attention_core.kept import kept_by_key
-from attention_core.operations.given import LARGE
+from attention_core.operations.inputs import LARGE
+from attention_core.utils.caching import cached_by_key
 
 LARGE_INPUTS = replace(EXAMPLES["wild_cat"].inputs, vocabulary="random", d_in=64)
 EDITS = ((3, 1, 0.5), (3, 1, 0.25), (19_999, 63, -1.0))
@@ -58,7 +58,7 @@ def test_what_is_small_or_computed_is_kept_by_its_trace():
 def test_a_result_is_made_once_for_a_key_and_forgets_what_it_was_made_from():
     made = []
 
-    @kept_by_key(2)
+    @cached_by_key(2)
     def doubled(number):
         made.append(number)
         return 2 * number

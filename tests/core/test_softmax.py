@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, SimplifiedOptions, attend, embed
+from attention_core.largest_effect import passes_zero, spreads_most
 from attention_core.mechanism.softmax import (
     Spread,
     compare_row,
@@ -99,3 +100,23 @@ def test_with_the_largest_subtracted_no_number_is_lost_in_half_precision(precisi
 def next_up(number):
     bits = number.view({2: torch.int16, 4: torch.int32}[number.element_size()])
     return (bits + (1 if number > 0 else -1)).view(number.dtype)
+
+
+@pytest.mark.parametrize("scores", [(8.1, 6.2, 0, 0), (-3, 1, -1), (1, -1), (0.5, 0.5), (400, 1)])
+def test_what_a_row_opens_with_turns_over_its_shares_and_moves_its_softmax(scores):
+    row = torch.tensor(scores, dtype=torch.float64)
+    added = passes_zero(row, 0.5, 10)
+    assert abs(added) <= 10
+    turned = (row + added).sum().item() * row.sum().item()
+    assert turned < 0 or abs(added) == 10 or not row.sum()
+    assert (row + added).sum().item() != 0
+    factor = spreads_most(row, 0.5, 16)
+    assert 0 < factor <= 16
+    before = row.softmax(-1)
+    each = [((row * by).softmax(-1) - before).abs().sum() for by in (0.5, 2, 16, factor)]
+    assert max(each) == each[-1]
+
+
+def test_a_row_with_a_hidden_score_opens_as_it_is():
+    assert passes_zero(torch.tensor([-math.inf, 3.0, 1.0]), 0.5, 10) == 0
+    assert 0 < spreads_most(torch.tensor([-math.inf, 3.0, 1.0]), 0.5, 16) <= 16

@@ -15,7 +15,7 @@ from attention_core.mechanism.trainable import attend_trainable
 from attention_core.operations import Add, Given, MatMul, Mean, ScaleBy, Softmax, SumLast, Transpose
 from attention_core.operations.base import Meaning
 from attention_core.recipes import MaskRecipe
-from attention_core.trace import is_shares, made_once
+from attention_core.trace import is_shares, memoized
 from checks import refused
 
 
@@ -122,7 +122,7 @@ def test_traces_that_are_made_once_share_what_is_made_alike_of_the_very_same_ste
         return trace
 
     some, others = ((1.0, 2.0), (3.0, 5.0)), ((1.0, 2.0), (3.0, 7.0))
-    with made_once():
+    with memoized():
         one, other, elsewhere = made(some, 2.0), made(some, 3.0), made(others, 2.0)
     assert [name for name in one if one[name] is other[name]] == ["given", "turned"]
     assert [name for name in one if one[name] is elsewhere[name]] == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyarrow import ipc, types
 
 from attention_ui.controls.shared import SIZES
-from attention_ui.frame.rooms import controls_of
+from attention_ui.frame.lesson_modules import controls_of
 from chosen import FIELDS
 from guesses import links, texts
 from sampling import few, is_long

@@ -17,7 +17,7 @@ from attention_ui.controls.control import (
 )
 from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.frame.contents import SECTIONS
-from attention_ui.frame.rooms import every_control, module_of
+from attention_ui.frame.lesson_modules import every_control, module_of
 from attention_ui.streamlit_workarounds.style import TOGGLES
 from sampling import marked
 

@@ -8,7 +8,7 @@ import pytest
 
 from attention_ui.controls.control import understood
 from attention_ui.controls.fields import Edits
-from attention_ui.controls.visit import refused
+from attention_ui.controls.session import refused
 from sampling import few
 from visiting import LESSONS, lesson_module, stands, texts, values_of, visit
 

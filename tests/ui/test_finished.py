@@ -9,7 +9,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
 import attention_ui.frame.basics  # noqa: F401  it mends the queue
-from attention_ui.streamlit_workarounds.few_wakes import keep_what_was_drawn
+from attention_ui.streamlit_workarounds.kept_messages import keep_what_was_drawn
 from visiting import visit
 
 STATUS = ForwardMsg.ScriptFinishedStatus

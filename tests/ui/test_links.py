@@ -8,7 +8,7 @@ from attention_core.mechanism.multi_head import attend_heads
 from attention_core.small_models.grammar import LONGEST
 from attention_ui.controls import fields, shared
 from attention_ui.controls.control import NoRoom, written
-from attention_ui.controls.visit import refused
+from attention_ui.controls.session import refused
 from attention_ui.lessons.real_model.own_fields import Next, Prompt
 from attention_ui.lessons.tokenize_and_embed.real_tokens import Sum
 from chosen import EVERY, FIELDS, of, read

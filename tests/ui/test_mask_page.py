@@ -2,7 +2,8 @@
 
 import pytest
 
-from visiting import rendered, visit
+from attention_ui.lessons.causal_mask import leaks
+from visiting import rendered, values_of, visit
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
 
@@ -32,6 +33,20 @@ def test_a_leak_too_small_to_be_seen_is_not_called_safe():
     assert "Up to 1e-08 of a row's weight" in words
     assert "Too little to be seen here: the largest change is 4e-09." in words
     assert "No leak" not in words
+
+
+def test_a_page_that_nobody_touches_shows_a_leak_and_asks_about_the_other_ways():
+    shown = rendered(visit(PAGE, example="named_features", predict="on"))
+    assert "It leaks: " in shown
+    assert "waits for your guess at [“Four ways" not in shown
+    way = leaks.WAYS[leaks.SHOWN]
+    assert f"Beside “{way}”" in shown
+    values = values_of(visit(PAGE, example="named_features"))
+    asked = leaks.which_leak(values)
+    assert way not in asked.choices
+    right = [at for at, each in enumerate(leaks.ASKED) if each in leaks.leaky_ways(values)[0]]
+    assert asked.judged(right).right
+    assert not asked.judged([]).right
 
 
 def test_the_cell_that_is_offered_to_flip_lets_a_query_see_its_answer_and_leaves_none_blind():

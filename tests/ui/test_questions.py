@@ -9,10 +9,12 @@ import torch
 
 from attention_core import EXAMPLES
 from attention_ui.cards import question as asking
-from attention_ui.cards.common_questions import which_way, whole_row
+from attention_ui.cards.common_questions import which_key, which_way, whole_row
 from attention_ui.cards.questions import Shape
 from attention_ui.cards.row_question import MOST, Row, as_shares, distance
 from attention_ui.controls.shared import FIRST
+from attention_ui.lessons.multi_head_attention.words import judge_most
+from attention_ui.picture.table import WORD, table
 from sampling import few
 from visiting import LESSONS, noted_layouts, stands, visit, words
 
@@ -58,7 +60,7 @@ def test_a_covered_picture_says_which_question_uncovers_it_and_the_arcs_are_of_a
 
 def test_a_question_about_one_row_covers_that_row_alone():
     with noted_layouts() as found:
-        opened("causal_mask", example=FIRST)
+        opened("causal_mask", example=FIRST, masking="minus_infinity")
     contexts = {"context_vectors", "changed_context_vectors"}
     asked = {"weights", "unmasked_weights"} | contexts
     covered = [each for layout in found for each in layout.matrices if each.asks]
@@ -96,7 +98,7 @@ def guess_key(at, token):
 def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     question = "simplified_attention.looks_at"
     at = guess_key(opened("simplified_attention"), "wild")
-    assert "It is “the” (0.3910)." in words(at)
+    assert "It is “the” (0.39)." in words(at)
     assert "0 of 1 guess right this session." in tallies(at)
     at = guess_key(press(at, "again", question), "the")
     assert "Right: “the”" in words(at)
@@ -216,3 +218,34 @@ def test_a_shape_is_told_where_it_is_wrong(guess, right, words):
     verdict = Shape(words="", truth=(("query", 3), ("key", 5))).judged(guess)
     assert verdict.right == right
     assert words in verdict.words
+
+
+@pytest.mark.parametrize("row", [(0.3333, 0.3333, 0.3334), (0.112, 0.114, 0.11), (0.5, 0.5, 0.0)])
+def test_of_keys_that_look_equal_each_is_right(row):
+    """A guess is judged by what can be seen: two decimals."""
+    names, row = ("a", "b", "c"), torch.tensor(row)
+    asked = which_key("Which?", names, row)
+    largest = [at for at, each in enumerate(row) if row.max() - each < 0.005]
+    assert len(largest) > 1
+    for at in range(3):
+        verdict = asked.judged([at])
+        assert verdict.right == (at in largest), verdict
+        assert all(f"“{names[each]}”" in verdict.words for each in largest)
+
+
+@pytest.mark.parametrize("lengths", [(1.0, 1.004, 0.2), (2.0, 2.0, 2.0)])
+def test_of_heads_that_add_as_much_each_is_right(lengths):
+    added = torch.tensor(lengths)[:, None] * torch.tensor([[0.6, 0.8]])
+    right = [judge_most(head, added).right for head in range(3)]
+    assert right == [max(lengths) - each < 0.005 for each in lengths]
+
+
+def test_rows_are_numbered_where_a_question_speaks_of_their_numbers():
+    with noted_layouts() as found:
+        at = opened("tokenize_and_embed", example=FIRST)
+    layout = next(each for each in found if any(m.name == "embeddings" for m in each.matrices))
+    drawn = {row["text"] for row in table(layout).to_pylist() if row["kind"] == WORD}
+    asked = re.search(r"Row (\d+: \w+)", words(at)).group(1)
+    assert asked in drawn
+    (one,) = (each for each in layout.matrices if each.name == "embeddings")
+    assert len([each for each in drawn if re.match(r"\d+: ", each)]) >= len(one.values)

@@ -3,11 +3,14 @@
 import math
 
 import pytest
+import torch
 
-from attention_ui.lessons.softmax_or_sum.lesson import matches_of
+from attention_core.mechanism.softmax import normalise_row
+from attention_ui.lessons.softmax_or_sum.lesson import matches_of, row_of, trace_of
 from attention_ui.lessons.softmax_or_sum.words import matches_words
+from attention_ui.picture.layout import brief
 from attention_ui.words import percent
-from visiting import stands, values_of, visit, visit_deeper, words
+from visiting import noted_layouts, stands, values_of, visit, visit_deeper, words
 
 pytestmark = pytest.mark.slow("20 s: whole pages")
 
@@ -83,3 +86,32 @@ def test_the_first_picture_says_what_each_way_gives_the_good_match_and_the_poor_
             assert f"{share:.2f}".replace("-", "−") in said
         assert ("reverses the order" in said) == (total < 0)
         assert ("more than there is to share" in said) == (total > 0)
+
+
+def test_a_card_that_nobody_touches_shows_what_it_tells_of():
+    """A constant turns the shares by the sum over, a factor moves softmax."""
+    at = stands(opened(predict="off", example="named_features"))
+    values = values_of(at)
+    trace = trace_of(values)
+    moved = normalise_row(row_of(values), shift=values.shift)
+    larger = normalise_row(row_of(values), magnify=values.magnify)
+    assert not torch.allclose(moved["sum_weights"].value, trace["sum_weights"].value, atol=0.1)
+    gap = (larger["softmax_weights"].value - trace["softmax_weights"].value).abs().sum()
+    assert gap > 0.2
+    assert "Softmax has not moved" in words(at)
+
+
+def test_what_stands_above_a_question_does_not_answer_it():
+    asked = words(stands(opened(predict="on", example="named_features")))
+    assert "Which gets the larger weight" in asked
+    assert not any(told in asked for told in ("goes well", "proper shares", "reversed"))
+
+
+def test_on_a_phone_both_ways_stay_in_sight():
+    with noted_layouts() as found:
+        stands(opened(predict="off"))
+    both = [layout for layout in found if sum(one.as_bars for one in layout.matrices) > 1]
+    assert len(both) >= 3
+    for layout in map(brief, both[:2]):  # of the third, softmax alone
+        drawn = zip(layout.matrices, layout.narrow.boxes, strict=True)
+        assert not any(layout.narrow.leaves_out(box.y) for one, box in drawn if one.as_bars)

@@ -159,7 +159,7 @@ SMALL = {
 def test_in_small_the_whole_table_stands_there_and_a_run_without_a_head_beside_it(page):
     lesson_of, weights, vocabulary, size, helper, found = SMALL[page]
     about = lesson_of.why_there(of())
-    at = stands(visit(page))
+    at = stands(visit_deeper(page))
     (sent,) = (each for each in charts(at) if each.alt.startswith("Who wrote what"))
     drawn = pa.ipc.open_stream(sent.data.data).read_pandas()
     cells = drawn[drawn.kind == "cell"]

@@ -46,6 +46,10 @@ WAYS = {
 """Twice the first value and the second; half of the second."""
 
 
+def test_a_page_that_nobody_touches_shows_the_rule_that_writes_over():
+    assert "The first is gone" in rendered(visit("without_softmax"))
+
+
 @pytest.mark.parametrize("way", lesson.WAYS)
 def test_two_tokens_with_one_key_tell_the_mistakes(way):
     good, told = words.two_words(lesson.two_tokens(way), way)

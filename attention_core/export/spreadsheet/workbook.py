@@ -8,8 +8,8 @@ from itertools import groupby
 
 import torch
 
-from ...asked import answers
 from ...trace import Trace, is_shares, listed
+from ...utils.validation import validated
 from .branches import formula_of
 from .formulas import MINUS_INFINITY, Formulas, NoFormula
 from .layout import Block, Layout, Place
@@ -26,7 +26,7 @@ NUMBERS = '[<-1000000000000000]"−∞";[<0]-0.0000;0.0000'
 """How numbers are shown. The limit is written out: a format may have no exponent."""
 
 
-@answers
+@validated
 def spreadsheet(trace: Trace, title: str) -> bytes:
     """The trace as an .xlsx file: formulas on the given cells, but values where a sheet has no such
     function. Raises ValueError, in words, for a trace that is `too_large`.

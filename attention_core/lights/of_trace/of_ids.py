@@ -1,6 +1,6 @@
 """The light on ids: which tokens share one, and which rows of the table belong to nobody."""
 
-from ...operations.given import Draw, Encode
+from ...operations.inputs import Draw, Encode
 from ...text.vocabulary import UNUSED
 from ...trace import Trace
 from ..measures import Measured

@@ -3,7 +3,7 @@
 import sys
 from typing import NamedTuple
 
-from ...told import told
+from ...utils.toml_file import read_toml
 from ..light import TITLES, Light
 
 SIGNS = {True: "✓", False: "✗", None: "–"}
@@ -11,7 +11,7 @@ PLAIN = {"✓": "ok", "✗": "NO", "–": "-", "√": "root ", "·": ".", "−":
 PLAIN |= {"×": "x", "…": "to", "±": "+-", "“": '"', "”": '"'}
 LIKELY = {
     name: (entry["likely"], entry["advice"])
-    for name, entry in told("attention_core.mistakes", "mistakes.toml").items()
+    for name, entry in read_toml("attention_core.mistakes", "mistakes.toml").items()
     if "likely" in entry
 }
 """By a mistake's name: what was likely done and what comes of it, and what to write instead."""

@@ -52,9 +52,8 @@ def products_words(values: Values, place: int) -> str:
     ]
     kept = size.cached(place)
     return (
-        f"With the cache this step needs {step:,} multiplications instead of {anew:,}, and all up "
-        f"to here {every[0]:,} instead of {every[1]:,}. The price: {kept:,} numbers are kept from "
-        f"before, {size.cached(place + 1):,} with the new one."
+        f"With the cache this step needs {step:,} multiplications instead of {anew:,}, all so far "
+        f"{every[0]:,} instead of {every[1]:,}. The price: {kept:,} numbers kept."
     )
 
 

@@ -31,18 +31,15 @@ def _own(trace: Trace, prefix: str, name: str) -> Step:
     return trace.get(f"{prefix}{name}") or trace[f"{PLAIN}{name}"]
 
 
-def same_words(trace: Trace, n_kv_heads: int) -> str:
+def same_words(trace: Trace) -> str:
     """By how much sharing changes the context vectors, and when it would not."""
     name = f"{GROUPED}context_vectors"
     before, now = (trace[each].value for each in (f"{PLAIN}context_vectors", name))
     if agree([(before, now)], (trace, name)):
         return "Here the heads that share had the same keys and values anyway: nothing changes."
-    heads = "all heads had" if n_kv_heads == 1 else "the heads that share had"
     return (
-        "Here a shared matrix is the average of its heads’ matrices; a model trained this way "
-        "learns its own. Sharing changes context vectors by up to "
-        f"{number((now - before).abs().max().item(), 2)}; they would stay only if {heads} equal "
-        "keys and values. It saves memory, not products."
+        "Here a shared matrix is the mean of its heads’. Sharing changes context vectors by up to "
+        f"{number((now - before).abs().max().item(), 2)}: it saves memory, not products."
     )
 
 

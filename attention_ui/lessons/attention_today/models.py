@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...controls.control import Control, Values
-from ...words import in_bytes
+from ...words import capital, in_bytes
 from .lesson import KINDS, MODELS, WINDOW, differences
 
 BYTES = 2
@@ -23,16 +23,14 @@ def compared_words(values: Values) -> str:
     if values.compared == values.compared_with:
         return "Choose two models. Each entry then changes one switch above, and only that one."
     one, other = (MODELS[name] for name in (values.compared, values.compared_with))
-    words = [
-        f"How **{other}** differs from **{one}**, scaled down.",
-        "Each entry changes one switch and leaves the rest.",
-    ]
     names = [control.name for control, *_ in differences(values)]
+    without = []
     if "rotary_share" in names and values.position_encoding != "rotary":
-        words.append("Columns turn only once positions are rotary.")
+        without.append("columns turn only with rotary positions")
     if "gated" in names:
-        words.append("A gate leaves weights as they are.")
-    return " ".join(words)
+        without.append("a gate leaves weights as they are")
+    told = f" {capital('; '.join(without))}." if without else ""
+    return f"How **{other}** differs from **{one}**: each entry is one switch.{told}"
 
 
 def facts_words(name: str, n_tokens: int | None) -> str:

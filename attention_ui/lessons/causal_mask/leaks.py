@@ -20,9 +20,13 @@ TINY = torch.finfo(torch.float32).tiny
 """Numbers below this lose digits, and soon become 0."""
 LEAKY = ("zero_filled", "zeroed")
 """Ways that leak whatever the scores are, though it may be too little to be seen."""
-GIVEN = ("weights", "unmasked_weights", "zero_filled_scores")
-"""What is there to reason from: the right way, and what the others begin with."""
-OTHER_WEIGHTS = ("zero_filled_weights", "zeroed_weights", "renormalised_weights")
+SHOWN = "zero_filled"
+"""The way that the page opens with: it leaks most."""
+GIVEN = ("weights", "unmasked_weights", f"{SHOWN}_weights")
+"""What is there to reason from: the right way, the one that is shown, and what others begin with.
+"""
+ASKED = tuple(way for way in WAYS if way != SHOWN)
+ASKED_WEIGHTS = ("zeroed_weights", "renormalised_weights")
 
 
 def blind_rows(mask: torch.Tensor) -> list[int]:
@@ -71,17 +75,17 @@ def underflowed(trace: Trace, token: int) -> torch.Tensor:
 
 
 def which_leak(values: Values) -> Pick:
-    """Which ways leak."""
+    """Which ways leak, beside the one that is shown."""
 
     def judge(guess: list[int]) -> Verdict:
         leaky, found = leaky_ways(values)
-        right = guess == [place for place, way in enumerate(WAYS) if way in leaky]
+        right = guess == [place for place, way in enumerate(ASKED) if way in leaky]
         return Verdict(right, f"{'Right: ' if right else 'It is '}{found}.")
 
     return Pick(
-        words="Through which of these ways does a hidden token still change the context vectors of "
-        "earlier queries?",
-        choices=list(WAYS.values()),
+        words=f"Beside “{WAYS[SHOWN]}”: through which of the other ways does a hidden token still "
+        "change the context vectors of earlier queries?",
+        choices=[WAYS[way] for way in ASKED],
         judge=judge,
         truth=lambda: f"It is {leaky_ways(values)[1]}.",
         many=True,
@@ -91,9 +95,11 @@ def which_leak(values: Values) -> Pick:
 
 
 def leaky_ways(values: Values) -> tuple[list[str], str]:
-    """Which ways let the last token reach earlier vectors, measured, and that in words."""
+    """Which of the ways that are asked about let the last token reach earlier vectors, measured,
+    and that in words.
+    """
     last = len(inputs_of(values).tokens) - 1
-    ways = list(WAYS)
+    ways = list(ASKED)
     traces = {way: changed(values.but(changed_token=last, change_by=1.0), way) for way in ways}
     unseen = unseeing(traces[ways[0]]["mask"].value, last)
     measured = {way: leaks(trace, last) for way, trace in traces.items()}
@@ -103,7 +109,7 @@ def leaky_ways(values: Values) -> tuple[list[str], str]:
         for way, (_, has_moved) in measured.items()
         if (has_moved & ~underflowed(traces[way], last)).any()
     ]
-    faint = [way for way in LEAKY if way not in seen and (moved[way] > 0).any()]
+    faint = [way for way in ways if way in LEAKY and way not in seen and (moved[way] > 0).any()]
     found = listed([WAYS[way] for way in ways if way in seen + faint]) or "none of them"
     if not unseen.any():
         found += ", since this mask lets every query look at the last token"
@@ -122,7 +128,7 @@ def share_verdict(trace: Trace, way: str) -> tuple[bool, str]:
         return True, "The mask hides no key."
     if most == 0:
         return True, "No weight on hidden keys: exactly 0."
-    words = f"Up to {number(most)} of a row's weight is on keys that the mask hides"
+    words = f"Up to {number(most, 2)} of a row's weight is on keys that the mask hides"
     if most < UNSEEN:
         words += ": too little to be seen here, where other scores are far larger, but not 0"
     return False, f"{words}."
@@ -144,9 +150,9 @@ def leak_verdict(way: str, trace: Trace, token: int) -> tuple[bool, str]:
     lost = has_moved & underflowed(trace, token)
     n_hidden, n_moved = len(moved), int((has_moved & ~lost).sum())
     queries = "query" if n_hidden == 1 else f"{n_hidden} queries"
-    most = number(moved.max().item())
+    most = number(moved.max().item(), 2)
     if n_moved:
-        most = number(moved[has_moved & ~lost].max().item())
+        most = number(moved[has_moved & ~lost].max().item(), 2)
         some = "" if n_hidden == 1 else f"{n_moved} of "
         has = "has" if n_moved == 1 else "have"
         return False, (

@@ -42,7 +42,7 @@ HIDDEN = Control(
 TURNED = Control(
     "turned", fields.Places(32), "Cells of the mask flipped by hand", (), changes="mask"
 )
-MASKING = Control("masking", fields.Choice(WAYS), "Hide by", "minus_infinity")
+MASKING = Control("masking", fields.Choice(WAYS), "Hide by", "zero_filled")
 CHANGED_TOKEN = shared.place_of_token("changed_token", "Change the vector of", _last)
 CHANGE_BY = Control(
     "change_by", fields.Decimal(-4, 4), "Add to each entry", 1.0, look={"step": 0.25}

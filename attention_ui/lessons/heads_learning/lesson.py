@@ -2,7 +2,6 @@
 
 from functools import lru_cache
 
-from attention_core.head_name import head_id, head_name
 from attention_core.real_model.score_in_small import small_score_trace
 from attention_core.small_models.induction import EXAMPLE as LETTERS
 from attention_core.small_models.induction import (
@@ -15,6 +14,7 @@ from attention_core.small_models.induction import (
 from attention_core.small_models.repeated import NAMES, next_of_earlier
 from attention_core.small_models.tracing import pass_through
 from attention_core.trace import Trace
+from attention_core.utils.head_name import head_id, head_name
 
 from ...cards.why_there import Why, why_in_small
 from ...controls.control import Control, Values

@@ -5,7 +5,6 @@ from functools import lru_cache
 
 import torch
 
-from attention_core.head_name import head_in_full, head_name
 from attention_core.small_models.induction import (
     EXAMPLE,
     EXAMPLE_IDS,
@@ -16,6 +15,7 @@ from attention_core.small_models.induction import (
     shipped_run,
 )
 from attention_core.small_models.repeated import next_of_earlier
+from attention_core.utils.head_name import head_in_full, head_name
 
 from ...picture import palette
 from ...picture.learning import COLOURS, Curve, Layer, LearningRun, Panel

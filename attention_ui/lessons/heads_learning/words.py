@@ -1,8 +1,8 @@
 """What the lesson on learning heads asks, and what its reader can answer."""
 
-from attention_core.head_name import head_name
 from attention_core.small_models.induction import FinishedRun, appearance, best_head
 from attention_core.trace import Trace
+from attention_core.utils.head_name import head_name
 
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick

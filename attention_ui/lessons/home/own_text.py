@@ -6,11 +6,11 @@ import streamlit as st
 
 from attention_core.text.inputs import DRAWN
 
-from ...controls import visit
+from ...controls import session
 from ...controls.control import understood
 from ...controls.fields import MAX_TOKENS
+from ...controls.lesson_session import this_session
 from ...controls.shared import MAKES_VECTORS, SENTENCE, example_of, inputs_of, known_words
-from ...controls.visit_state import this_visit
 from ...controls.widget import sent
 from ...reactive.fragments import event
 from ...words import escaped
@@ -23,7 +23,7 @@ OWN_TEXT = {"tokenizer": "text", "vocabulary": "distinct"}
 
 def takes_own_text() -> bool:
     """Whether a text may be typed that brings a tokenizer for it, or a teacher's link keeps one."""
-    return not visit.fixed() & {SENTENCE.name, *OWN_TEXT}
+    return not session.fixed() & {SENTENCE.name, *OWN_TEXT}
 
 
 def take_text(text: str) -> str | None:
@@ -32,13 +32,13 @@ def take_text(text: str) -> str | None:
         texts = {SENTENCE.name: SENTENCE.field.read(text)}
     except ValueError as error:
         return f"{SENTENCE.label}: {error}."
-    values, wrong = understood({"example": visit.chosen()["example"], **texts}, MAKES_VECTORS)
+    values, wrong = understood({"example": session.chosen()["example"], **texts}, MAKES_VECTORS)
     example = example_of(values)
     if example.is_trained or (SENTENCE.name not in wrong and inputs_of(values).has_given_vectors()):
         own = {name: getattr(example.inputs, name) for name in OWN_TEXT}
     else:
         own = OWN_TEXT
-    return visit.try_to_choose(texts | own)
+    return session.try_to_choose(texts | own)
 
 
 @dataclass
@@ -50,7 +50,7 @@ class OwnText:
 
 def own_text() -> None:
     """A sentence and a button: the page's picture shows it, and it comes along to every lesson."""
-    known = known_words(example_of(visit.values()))
+    known = known_words(example_of(session.values()))
     with (
         st.form("own_text", border=False),  # the press and what was typed arrive together
         st.container(horizontal=True, vertical_alignment="bottom", wrap=False),
@@ -65,15 +65,15 @@ def own_text() -> None:
             else None,
         )
         st.form_submit_button("Look", type="primary", key="look", on_click=_take)
-    if problem := this_visit().own(OwnText).problem:
+    if problem := this_session().own(OwnText).problem:
         with st.container(key="problem_of_own_text"):
             st.markdown(":red[:material/error:] :red[Not applied:]")
             st.text(problem)
-    elif sent(FIELD) == visit.values().sentence:
+    elif sent(FIELD) == session.values().sentence:
         st.caption("The picture shows your sentence, and so do the lessons that begin with one.")
 
 
 @event()
 def _take() -> None:
     text = sent(FIELD)
-    this_visit().own(OwnText).problem = (take_text(text) or "") if text else ""
+    this_session().own(OwnText).problem = (take_text(text) or "") if text else ""

@@ -6,12 +6,12 @@ import streamlit as st
 
 from attention_core.examples import EXAMPLES
 
-from ...controls import visit
+from ...controls import session
 from ...controls.shared import MAKES_VECTORS, PROJECTED
 from ...frame.basics import LINE
 from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, WAY, lesson
+from ...frame.lesson_modules import example_query
 from ...frame.page import link, open_page, show_what_differs
-from ...frame.rooms import example_query
 from ...frame.tasks import show_tasks
 from ...reactive.fragments import fragment
 from .own_text import own_text, takes_own_text
@@ -86,8 +86,8 @@ def home(pages: Path) -> None:
             again = st.container()
             _more()
     # Imported last: all else needs no torch, and is on the screen while torch is loaded.
-    from .coming_back import coming_back
     from .hero import hero
+    from .spaced_repetition import coming_back
 
     if not values.card:
         with again:
@@ -95,7 +95,7 @@ def home(pages: Path) -> None:
 
     with place:
         hero(values)
-    visit.settle_cell()
+    session.settle_cell()
 
 
 def _way() -> None:
@@ -104,7 +104,7 @@ def _way() -> None:
         st.markdown("**The way:** a text")
         for becomes, page in WAY:
             st.markdown("→")
-            link(page, visit.link_query("way"), becomes)
+            link(page, session.link_query("way"), becomes)
 
 
 def _begin() -> None:
@@ -115,7 +115,7 @@ def _begin() -> None:
                 (AT_A_GLANCE, "map", "**You know the words already?** Open", {}),
                 (LEARNED, "learned", "**Learned, not set by hand?** Open", {}),
             ):
-                link(page, visit.link_query(where), f"{words} *{page.title}*", **look)
+                link(page, session.link_query(where), f"{words} *{page.title}*", **look)
         if takes_own_text():
             with st.container(width=440, gap="xsmall"):
                 own_text()
@@ -137,7 +137,7 @@ def _more() -> None:
                      key="row_lessons"):  # fmt: skip
         for each in LESSONS:
             with st.container(horizontal=True, gap="small"):
-                link(each, visit.link_query("home"), width=270)
+                link(each, session.link_query("home"), width=270)
                 st.caption(each.idea, width=520)
     with st.expander("**Why attention**, and where it comes from", icon=":material/history_edu:",
                      key="row_history"):  # fmt: skip

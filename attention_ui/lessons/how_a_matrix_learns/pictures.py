@@ -13,7 +13,6 @@ from attention_core.trace import Trace
 
 from ...cards.elements import Along
 from ...controls.control import Values
-from ...picture.equation_parts import NEW_LINE
 from ...picture.layout import (
     BELOW,
     NARROW,
@@ -84,10 +83,8 @@ def softmax_row(trace: Trace) -> tuple[Matrix | str, ...]:
         trace[f"{name}_grad_query_weights"] for name in ("weighed", "mean", "centred")
     )
     first = Matrix(p, title="p"), "×", Matrix(g, title="g"), "=", Matrix(products, title="p g")
-    then = Matrix(mean, title="Σ p g"), "=", Matrix(centred, title="g − Σ p g")
-    last = Matrix(p, title="p"), "=", Matrix(scores, title="p (g − Σ p g)")
-    total = "Σ", Matrix(mean, title="Σ p g")
-    return (*first, *total, NEW_LINE, Matrix(g, title="g"), "−", *then, "×", *last)
+    then = "Σ", Matrix(mean, title="Σ p g"), "→", Matrix(centred, title="g − Σ p g")
+    return (*first, *then, "×", Matrix(p, title="p"), "=", Matrix(scores, title="p (g − Σ p g)"))
 
 
 def three_ways(trace: Trace) -> Layout:

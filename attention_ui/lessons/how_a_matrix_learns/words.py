@@ -66,13 +66,13 @@ def softmax_steps(trace: Trace) -> str:
     p, g = (trace[n].value[key].item() for n in ("query_weights", "grad_query_weights"))
     mean = trace["mean_grad_query_weights"].value.item()
     name = word_at(trace.labels("key"), key, "key")
-    own, shrunk, left = (number(each) for each in (p * g, -p * mean, found[key].item()))
+    own, shrunk, left = (number(each, 2) for each in (p * g, -p * mean, found[key].item()))
     return (
-        f"Raise the score of {name} a little. **1.** Its weight p grows by {number(p)} times as "
-        f"much, and the loss with it: p × g = {number(p)} × {number(g)} = {own}. **2.** The "
+        f"Raise the score of {name} a little. **1.** Its weight p grows by {number(p, 2)} times as "
+        f"much, and the loss with it: p × g = {number(p, 2)} × {number(g, 2)} = {own}. **2.** The "
         "weights must sum to 1 again, so all of them, its own too, shrink by that same share p: "
-        f"−p × Σ p g = −{number(p)} × {number(mean)} = {shrunk}. **3.** Together {left}: "
-        f"that is {FORMULA}."
+        f"−p × Σ p g = −{number(p, 2)} × {number(mean, 2)} = {shrunk}. **3.** Together {left}, "
+        f"rounded at the end: that is {FORMULA}."
     )
 
 

@@ -12,11 +12,11 @@ from attention_core.trace import Trace
 
 from ...cards.elements import equation
 from ...cards.question import was_missed
-from ...controls import visit
+from ...controls import session
 from ...controls.control import Control, Values
 from ...controls.fields import Choice
+from ...controls.lesson_session import this_session
 from ...controls.shared import HEAD, seed_of
-from ...controls.visit_state import this_visit
 from ...picture.equation_parts import equation_of
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
@@ -114,10 +114,10 @@ def is_missed(values: Values) -> bool:
 
 def next_round() -> None:
     """From a button: the round after this one, or the one of a mistake that is to come again."""
-    values = visit.values()
+    values = session.values()
     if "level" not in values:
         return  # pressed on a page that is left
-    played = this_visit().own(Played).rounds.setdefault(values.level, [])
+    played = this_session().own(Played).rounds.setdefault(values.level, [])
     played.append((hidden(values), is_missed(values)))
     seed = next_seed(*layer_of(values), values.level, values.round_seed, due(played))
-    visit.change(round_seed=seed)
+    session.change(round_seed=seed)

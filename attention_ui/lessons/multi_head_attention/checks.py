@@ -52,7 +52,7 @@ def lost_agrees(trace: Trace, without: Trace, head: int) -> tuple[bool, str]:
     good = agree(pairs, (trace, "head_outputs"), (without, "output_lost"))
     return good, (
         f"Lost: `head_outputs[{head}]`, and nothing else ({to_within(difference(pairs))}). "
-        f"{loses} loses most: a vector of length {lost[most].norm():.4f}."
+        f"{loses} loses most: a vector of length {lost[most].norm():.2f}."
     )
 
 

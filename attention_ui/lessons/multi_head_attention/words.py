@@ -5,7 +5,7 @@ from torch import Tensor
 from attention_core.recipes import HeadsRecipe
 from attention_core.trace import Trace
 
-from ...cards.common_questions import one_of
+from ...cards.common_questions import ALIKE, one_of
 from ...cards.questions import Pick, Shape, Verdict
 from ...controls.control import Values
 from ...controls.shared import example_of, heads_recipe_of, how_many
@@ -63,15 +63,15 @@ def judge_most(guess: int, added: Tensor) -> Verdict:
     if guess in winners:
         return Verdict(True, f"Right: {named}.")
     length = added[guess].norm()
-    return Verdict(False, f"It is {named}; what yours adds has a length of {length:.4f}.")
+    return Verdict(False, f"It is {named}; what yours adds has a length of {length:.2f}.")
 
 
 def longest(added: Tensor) -> tuple[list[int], str]:
     """The heads whose vectors (head, d_model) are longest, and that in words."""
     lengths = added.norm(dim=-1)
     most = lengths.max().item()
-    winners = (lengths >= most - 1e-6).nonzero().flatten().tolist()
-    return winners, " and ".join(f"head {head}" for head in winners) + f" ({most:.4f})"
+    winners = (lengths > most - ALIKE).nonzero().flatten().tolist()
+    return winners, " and ".join(f"head {head}" for head in winners) + f" ({most:.2f})"
 
 
 def cost_question(d_in: int, recipe: HeadsRecipe) -> Pick | None:

@@ -6,13 +6,13 @@ from math import ceil
 import altair as alt
 import pandas as pd
 
-from attention_core.head_name import head_id
 from attention_core.real_model.attribution import Attribution
 from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import Model
 from attention_core.real_model.settings import Settings
 from attention_core.real_model.survey import Survey
 from attention_core.text.tokenizers import visible
+from attention_core.utils.head_name import head_id
 
 from ...charts.chart import AS_WIDE, Chart
 from ...charts.template import QUIET, blank, template, tips

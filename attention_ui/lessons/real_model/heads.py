@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from attention_core.head_name import head_id
 from attention_core.real_model.measures import MEASURES
 from attention_core.text.tokenizers import visible
+from attention_core.utils.head_name import head_id
 
 from ...cards.elements import Row, Shown, row, say, set_to
 from ...cards.why_there import choosing_head

@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache
 import torch
 from torch import Tensor
 
-from attention_core.head_name import head_id, head_name
 from attention_core.operations import Given
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.measures import MEASURES
@@ -16,6 +15,7 @@ from attention_core.real_model.run import check_ids, run
 from attention_core.real_model.tokenizer import Encoded, Tokenizer
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
+from attention_core.utils.head_name import head_id, head_name
 
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Decimal, Whole

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from attention_core.head_name import head_id, head_name
+from attention_core.utils.head_name import head_id, head_name
 
 from ...charts.chart import AS_WIDE, Chart
 from ...charts.pixels import mark, words

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from attention_core.head_name import head_id
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
 from attention_core.real_model.attribution import Attribution, Part
@@ -14,6 +13,7 @@ from attention_core.real_model.lens import likeliest
 from attention_core.real_model.score_parts import score_parts
 from attention_core.real_model.sweeps import chance_of, logit_of
 from attention_core.trace import Trace
+from attention_core.utils.head_name import head_id
 
 from ...cards.common_questions import one_of
 from ...cards.elements import Element, picture, progress, say, text

@@ -5,11 +5,11 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from attention_core.head_name import head_name
 from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import Model
 from attention_core.real_model.survey import Survey, english, of_tiny_language, survey
 from attention_core.text.tokenizers import visible
+from attention_core.utils.head_name import head_name
 
 from ...cards.elements import Element, caption, frame, progress, row, say, text
 from ...controls.control import Values

@@ -5,7 +5,6 @@ from math import ceil
 
 from torch import Tensor
 
-from attention_core.head_name import head_name
 from attention_core.real_model.sweeps import (
     chance_of,
     logit_of,
@@ -13,6 +12,7 @@ from attention_core.real_model.sweeps import (
     without_each_head,
 )
 from attention_core.text.tokenizers import visible
+from attention_core.utils.head_name import head_name
 
 from ...cards.elements import Element, chart, progress, say, text
 from ...controls.control import Values

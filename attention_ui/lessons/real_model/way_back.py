@@ -8,10 +8,10 @@ from math import ceil
 
 import pandas as pd
 
-from attention_core.head_name import head_id
 from attention_core.real_model.circuit import MOST_HEADS, Circuit, Place, circuit_by_heads
 from attention_core.real_model.measures import MEASURES
 from attention_core.text.tokenizers import visible
+from attention_core.utils.head_name import head_id
 
 from ...cards.elements import Element, progress, text
 from ...charts.chart import AS_WIDE, Chart

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from attention_core.head_name import head_id, head_in_full, head_name
 from attention_core.real_model.attribution import Attribution, head_by_key
 from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import Model
 from attention_core.real_model.not_finite import not_finite
 from attention_core.rounding import to_within
 from attention_core.text.tokenizers import visible
+from attention_core.utils.head_name import head_id, head_in_full, head_name
 
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick

@@ -18,10 +18,10 @@ from attention_core.real_model.run import logits
 from ...cards import elements as ui
 from ...cards.elements import Element
 from ...charts.chart import Chart
-from ...controls import visit
+from ...controls import session
 from ...controls.control import Values
-from ...controls.visit import in_picture
-from ...controls.visit_state import this_visit
+from ...controls.lesson_session import this_session
+from ...controls.session import in_picture
 from ...controls.widget import control, is_there, sent
 from ...frame.ends import closes
 from ...frame.long_run import Steps, Work, run_so_far, within_callback
@@ -125,7 +125,7 @@ def writing(v: Values) -> Work | None:
 
 def _written_on() -> Steps:
     """Writes with what the controls say when it begins; at its end the page follows."""
-    v = visit.values()
+    v = session.values()
     (model, ids, _), made = whole(v), list[Written]()
     n = min(TEN, room_of(v))
     choose = drawing(cuts_of(v), v.next_seed, len(v.written_ids))
@@ -140,18 +140,18 @@ def _written_on() -> Steps:
 
 
 def _put_behind(made: list[Written] | tuple[Written, ...]) -> None:
-    _change_to((*visit.values().written_ids, *(each.token for each in made)))
+    _change_to((*session.values().written_ids, *(each.token for each in made)))
 
 
 def _is_here() -> bool:
     """In a callback: whether this page is open, and not one that it was left for."""
-    return "written_ids" in visit.values()
+    return "written_ids" in session.values()
 
 
 def _change_to(written: tuple[int, ...]) -> None:
     """Other tokens behind the text, read at once: else the page would be empty until they are."""
-    if visit.change(written_ids=written):
-        within_callback(passes(whole(visit.values())), AT_ONCE)
+    if session.change(written_ids=written):
+        within_callback(passes(whole(session.values())), AT_ONCE)
 
 
 def _keep() -> None:
@@ -161,7 +161,7 @@ def _keep() -> None:
 
 
 def _add() -> None:
-    v = visit.values()
+    v = session.values()
     if not _is_here() or (reading := seen(v)) is None or not room_of(v):
         return
     found = offered(order_of(reading), cuts_of(v))
@@ -170,7 +170,7 @@ def _add() -> None:
 
 def _take_out() -> None:
     if _is_here():
-        _change_to(visit.values().written_ids[:-1])
+        _change_to(session.values().written_ids[:-1])
 
 
 # --- the picture ---------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ class Hand:
 
 
 def _fixed() -> frozenset[str]:
-    return frozenset(STOPS if visit.values().paper else visit.fixed() & {*STOPS})
+    return frozenset(STOPS if session.values().paper else session.fixed() & {*STOPS})
 
 
 @for_one_visitor
@@ -207,7 +207,7 @@ def _picture(made: Chart, written: Chart | None) -> None:
                 put_empty_room(around.container(key=f"moves_{each.name}"))
         control(lesson.NEXT_SEED, width=130)
     now = {name: in_picture(name) for name in STOPS}
-    hand = this_visit().own(Hand)
+    hand = this_session().own(Hand)
     if not is_mounted("sliders_of_write") or hand.stood.get(f"chart_write_{hand.count}") != now:
         hand.start, hand.count = tuple(now.values()), hand.count + 1
     hand.stood[f"chart_write_{hand.count}"] = now
@@ -225,12 +225,12 @@ def _moved(key: str, part: str) -> None:
     view; the others stand as they stood in it.
     """
     told = told_by(sent(key, {}).get("selection", {})) if is_there(key) and _is_here() else {}
-    hand = this_visit().own(Hand)
+    hand = this_session().own(Hand)
     before = hand.stood.get(key, {})
     moved = {name: value for name, value in told.items() if value != before.get(name)}
     hand.stood[key] = before | moved
     with event(hovered="write"):
-        is_done = bool(moved) and visit.change(**moved)
+        is_done = bool(moved) and session.change(**moved)
         if key == f"chart_write_{hand.count}":
             for name in moved:
                 commit(part, (in_picture, name), is_done)

@@ -3,7 +3,9 @@
 from functools import lru_cache
 from typing import Any
 
-from attention_core.largest_effect import parting_row
+from torch import Tensor
+
+from attention_core.largest_effect import parting_row, passes_zero, spreads_most
 from attention_core.mechanism.simplified import SimplifiedOptions, attend
 from attention_core.mechanism.softmax import compare_row, given_row, normalise_row
 from attention_core.operations import Given
@@ -49,8 +51,21 @@ TYPED = Control(
         "Type -inf for a key that is hidden."
     },
 )
-SHIFT = Control("shift", Decimal(-10, 10), "Add to all scores", 0.0, look={"step": 0.5})
-MAGNIFY = Control("magnify", Decimal(0, 16), "Multiply all scores by", 1.0, look={"step": 0.5})
+STEP, MOST_ADDED, MOST_MAGNIFIED = 0.5, 10.0, 16.0
+SHIFT = Control(
+    "shift",
+    Decimal(-MOST_ADDED, MOST_ADDED),
+    "Add to all scores",
+    lambda values: passes_zero(_scores_as_drawn(values), STEP, MOST_ADDED),
+    look={"step": STEP},
+)
+MAGNIFY = Control(
+    "magnify",
+    Decimal(0, MOST_MAGNIFIED),
+    "Multiply all scores by",
+    lambda values: spreads_most(_scores_as_drawn(values), STEP, MOST_MAGNIFIED),
+    look={"step": STEP},
+)
 PUSH = Control(
     "push", Decimal(-150, 150), "Add to all scores, until they overflow", 90.0, look={"step": 0.5}
 )
@@ -62,6 +77,11 @@ PRECISION = Control(
 )
 MAKES_ROW = (*shared.MAKES_VECTORS, shared.SIMILARITY, shared.DIVIDE, ROW_FROM, ROW_QUERY, TYPED)
 CONTROLS = (*MAKES_ROW, POOR, SHIFT, MAGNIFY, PUSH, PRECISION)
+
+
+def _scores_as_drawn(values: Values) -> Tensor:
+    """The row before any number of its vectors was changed: what the page opens with stays."""
+    return row_of(shared.as_drawn(values))["score_row"].value
 
 
 def row_of(values: Values) -> Trace:

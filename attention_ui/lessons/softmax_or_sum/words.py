@@ -99,17 +99,14 @@ def is_hopeless(trace: Trace) -> bool:
     return not trace["score_row"].value.isfinite().any()
 
 
-def of_dividing(scores: Tensor, weights: Tensor) -> str:
-    """What to look at where a row is divided by its sum."""
+def of_dividing(weights: Tensor) -> str:
+    """What to look at where a row is divided by its sum; it answers nothing that is asked there."""
     if not weights.isfinite().all():
         return "Look at the sum: dividing by it gives no weights."
-    summed = "The weights sum to 1, as shares should. "
-    if (scores < 0).any():
-        return (
-            f"{summed}Whether they are shares is another matter: look at the sum you divide by, "
-            "and at the signs."
-        )
-    return f"{summed}No score of this row is below 0, so all goes well. Try one where some are."
+    return (
+        "The weights sum to 1, as shares should. Whether they are shares is another matter: look "
+        "at the sum you divide by, and at the signs."
+    )
 
 
 def sum_verdict(scores: Tensor, weights: Tensor, names: Sequence[str]) -> tuple[bool, str]:
@@ -128,21 +125,21 @@ def sum_verdict(scores: Tensor, weights: Tensor, names: Sequence[str]) -> tuple[
     best, worst = int(scores.argmax()), int(scores.argmin())
     largest, smallest = (word_at(names, at, "key") for at in (best, worst))
     ends = (
-        f"{capital(largest)} has the largest score, {number(scores[best].item())}, and gets "
-        f"{number(weights[best].item())}; {smallest} has the smallest, "
-        f"{number(scores[worst].item())}, and gets {number(weights[worst].item())}."
+        f"{capital(largest)} has the largest score, {number(scores[best].item(), 2)}, and gets "
+        f"{number(weights[best].item(), 2)}; {smallest} has the smallest, "
+        f"{number(scores[worst].item(), 2)}, and gets {number(weights[worst].item(), 2)}."
     )
     if total < 0 and best != worst:
-        return False, f"The sum is {number(total)}, below 0, so the order is reversed. {ends}"
+        return False, f"The sum is {number(total, 2)}, below 0, so the order is reversed. {ends}"
     below = int((weights < 0).sum())
     if below:
         more = " The largest is above 1: more than there is to share." if weights.max() > 1 else ""
         some = "1 weight is" if below == 1 else f"{below} weights are"
-        told = f"The sum is {number(total)}. {some} below 0, and no share can be.{more} {ends}"
+        told = f"The sum is {number(total, 2)}. {some} below 0, and no share can be.{more} {ends}"
         return False, told
     return True, (
         f"This row has no score {'below' if total > 0 else 'above'} 0, so dividing by the sum, "
-        f"{number(total)}, gives proper shares."
+        f"{number(total, 2)}, gives proper shares."
     )
 
 
@@ -184,9 +181,9 @@ def spread_words(weights: Tensor) -> str:
     spread = Spread.of(weights)
     alike = len(weights)
     return (
-        f"Largest weight **{spread.largest:.4f}** (at least {1 / alike:.4f}); **entropy**, how "
-        f"even they are, **{spread.entropy:.4f}** bits (at most {math.log2(alike):.4f}); "
-        f"length of the gradient **{spread.gradient:.3g}**."
+        f"Largest weight **{spread.largest:.2f}** (at least {1 / alike:.2f}); **entropy**, how "
+        f"even they are, **{spread.entropy:.2f}** bits (at most {math.log2(alike):.2f}); "
+        f"length of the gradient **{spread.gradient:.2g}**."
     )
 
 
@@ -262,7 +259,7 @@ def on_a_lead(trace: Trace) -> str:
     best, (following, *_), (lead, *_) = lower
     ratio = "over a million" if lead > math.log(1_000_000) else number(math.exp(lead), 2)
     return (
-        f"{words} Here {best} leads {following} by {number(lead)}, so it gets e to that power, "
+        f"{words} Here {best} leads {following} by {number(lead, 2)}, so it gets e to that power, "
         f"{ratio} times the weight."
     )
 

@@ -11,7 +11,7 @@ from ...charts.template import QUIET, blank, template, tips
 from ...picture import palette
 from ...words import percent, signed
 
-STEP = 21
+STEP = 19
 LOST = 0.5
 """A part without which less than so much of the chance is left is marked."""
 ROOM = 1.45

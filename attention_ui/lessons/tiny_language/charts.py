@@ -1,12 +1,12 @@
 """The small charts of the lesson on the tiny language."""
 
-from attention_core.head_name import head_id
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.heads import BAR, KINDS
 from attention_core.trace import Trace
+from attention_core.utils.head_name import head_id
 
 from ...charts.bars import bars
 from ...charts.chart import Chart
@@ -19,7 +19,7 @@ from .brought import brought
 from .lesson import TINY_HEADS, allowed_next, chances, parts_of, without_each, word_of, words_of
 from .words import names_of_parts
 
-DRAWN, TALL = 8, 110
+DRAWN, TALL = 8, 90
 """The likeliest words are drawn."""
 SEEN = 0.01
 """Words that are less likely by every count are told together."""

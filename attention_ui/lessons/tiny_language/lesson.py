@@ -2,7 +2,6 @@
 
 from functools import lru_cache
 
-from attention_core.head_name import head_id, head_name
 from attention_core.real_model.score_in_small import small_score_trace
 from attention_core.small_models import shipped
 from attention_core.small_models.figures import Head, shipped_figures
@@ -10,6 +9,7 @@ from attention_core.small_models.grammar import LONGEST, START, WORDS, next_word
 from attention_core.small_models.recording import shipped_recording
 from attention_core.small_models.tracing import Part, contributions, pass_through
 from attention_core.trace import Trace
+from attention_core.utils.head_name import head_id, head_name
 
 from ...cards.why_there import Why, why_in_small
 from ...controls.control import Control, Values

@@ -6,9 +6,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from attention_core.head_name import head_id, head_name
 from attention_core.small_models import recording
 from attention_core.small_models.figures import Head, shipped_figures
+from attention_core.utils.head_name import head_id, head_name
 
 from ...picture import palette
 from ...picture.learning import Curve, Layer, LearningRun, Panel

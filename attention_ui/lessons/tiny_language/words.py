@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-from attention_core.head_name import head_id, head_name
 from attention_core.rounding import to_within
 from attention_core.small_models.figures import TEXTS, Head, shipped_figures
 from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.heads import BAR, FAR, KINDS
 from attention_core.small_models.tracing import Part
 from attention_core.trace import Trace
+from attention_core.utils.head_name import head_id, head_name
 
+from ...cards.common_questions import ALIKE
 from ...cards.questions import Pick, Verdict
 from ...controls.control import Values
 from ...frame.ends import closes
@@ -176,7 +177,7 @@ def most_question(values: Values) -> Pick:
     truth = f"It is {names[right]}, with {number(most.amount, 2)}."
 
     def judge(guess: list[int]) -> Verdict:
-        if guess[0] == right:
+        if most.amount - parts[guess[0]].amount < ALIKE:
             return Verdict(True, f"Right. {truth}")
         return Verdict(False, f"{truth} Yours brings {number(parts[guess[0]].amount, 2)}.")
 
@@ -206,7 +207,9 @@ def adds_up(values: Values) -> tuple[bool, str]:
     """Whether the parts are the logit together."""
     total, logit = sum(part.amount for part in lesson.parts_of(values)), lesson.logit_of(values)
     off = abs(total - logit)
-    return off < 1e-4, (f"The bars add up to {number(total)}: that is the logit, {to_within(off)}.")
+    return off < 1e-4, (
+        f"The bars add up to {number(total, 2)}: that is the logit, {to_within(off)}."
+    )
 
 
 def largest(parts: Sequence[Part]) -> Part:

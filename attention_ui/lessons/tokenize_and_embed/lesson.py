@@ -37,9 +37,9 @@ def picked(trace: Trace, count: int | None = None) -> list[Matrix]:
     later = frozenset() if count is None else frozenset(range(count, len(each)))
     others = frozenset(range(len(table.value)) if rows is None else rows) - {*each[:count]}
     return [
-        Matrix(ids, faint=later),
-        Matrix(table, rows=rows, faint=others),
-        Matrix(looked_up_in(trace), faint=later),
+        Matrix(ids, faint=later, row_numbers=True),
+        Matrix(table, rows=rows, faint=others, row_numbers=True),
+        Matrix(looked_up_in(trace), faint=later, row_numbers=True),
     ]
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from attention_core.experiments.depth import gradient_norms
-from attention_core.kept import digest, kept_by_key
 from attention_core.mechanism.block import BlockOptions
 from attention_core.trace import Trace
+from attention_core.utils.caching import cached_by_key, digest
 
 from ...charts.chart import Chart
 from ...charts.lines import Across, Point, lines
@@ -29,7 +29,7 @@ def shares(trace: Trace, values: Values) -> Shares:
     return _kept_shares((digest(vectors), options, *sizes), vectors, options, *sizes)
 
 
-@kept_by_key(64)
+@cached_by_key(64)
 def _kept_shares(vectors, options: BlockOptions, n_blocks: int, d_hidden: int, seed: int) -> Shares:
     return gradient_norms(vectors, n_blocks, options, d_hidden=d_hidden, seed=seed)
 

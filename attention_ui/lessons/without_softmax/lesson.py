@@ -49,7 +49,7 @@ MEMORY_RULE = Control("memory_rule", Choice(RULES), "How the memory is written",
 WRITTEN = place_of_token("written", "Token that is written now", partial(last_or, MAX_TOKENS))
 GATE_BIAS = Control("gate_bias", Decimal(-4, 6), "Bias of the decay gate, b", 1.0, **HALVES)
 STRENGTH_BIAS = Control("strength_bias", Decimal(-4, 6), "Bias of the writing gate", 2.0, **HALVES)
-WRITTEN_BY = Control("written_by", Choice(WAYS), "How the second token is written", "plain")
+WRITTEN_BY = Control("written_by", Choice(WAYS), "How the second token is written", "delta")
 TEXT_LENGTH = Control("text_length", Whole.among(*TEXT_LENGTHS), "Tokens so far", 4_096,
                       shown="{:,}")  # fmt: skip
 CONTROLS = (*MAKES_VECTORS, *PROJECTED, MEMORY_RULE, WRITTEN, GATE_BIAS, STRENGTH_BIAS)
@@ -108,8 +108,10 @@ def _gates(trace: Trace, name: str, bias: float) -> Step:
 # --- one token ------------------------------------------------------------------------------------
 
 
-def written_now(trace: Trace, token: int) -> list[Matrix | str]:
-    """What one token does, in up to four lines: read, missing, written, the memory then."""
+def written_now(trace: Trace, token: int, is_narrow: bool = False) -> list[Matrix | str]:
+    """What one token does, in up to four lines: read, missing, written, the memory then. Where the
+    matrices are narrow, what is missing and what is written share a line.
+    """
 
     def drawn(name: str, title: str = "", **look) -> Matrix:
         return Matrix(trace[f"{name}_{token}"], title=title or name, **look)
@@ -137,6 +139,8 @@ def written_now(trace: Trace, token: int) -> list[Matrix | str]:
     late = [*added, drawn("both_memory", "both"), *fades, "="] if has("both_memory") else []
     lines[3] += [before, *(late or (*fades, *added)), drawn("memory")]
     lines[3] += ["|", drawn("query"), "·", drawn("memory"), "=", drawn("read")]
+    if is_narrow and lines[1]:
+        lines[1:3] = [[*lines[1], "|", *lines[2]]]
     used = [line for line in lines if line]
     return [part for line in used for part in (NEW_LINE, *line)][1:]
 

@@ -109,10 +109,10 @@ def cost_words(values: Values) -> str:
     """How much is multiplied, and what a memory pays for its size."""
     (_, products), (kept, fewer) = costs(values.text_length)
     return (
-        f"One head, {LINEAR_WIDTH} wide: the memory’s {kept:,} numbers are what "
-        f"{LINEAR_WIDTH // 2} tokens take as keys and values. The next token takes {products:,} "
-        f"products with all keys and values, {fewer:,} with the memory. But a memory can keep only "
-        f"{LINEAR_WIDTH} keys apart, so every fourth layer of Qwen3-Next is attention."
+        f"One head, {LINEAR_WIDTH} wide: a memory has the {kept:,} numbers of "
+        f"{LINEAR_WIDTH // 2} tokens’ keys and values. The next token takes {products:,} products "
+        f"with all tokens, {fewer:,} with it. But it keeps only {LINEAR_WIDTH} keys apart: every "
+        "fourth layer of Qwen3-Next is attention."
     )
 
 

@@ -1,0 +1,1 @@
+"""What all rooms use: arguments validated, results cached, tables read, traces displayed."""

@@ -1,0 +1,1 @@
+"""Two sentences: one looks at the other."""
