@@ -92,7 +92,8 @@ def scores(trace):
 @page.card(
     "weights",
     "Scores and weights",
-    "Softmax turns each row of scores into shares of 1. Why a matrix each for queries and keys? "
+    "Wide vectors have large scores, so one divides by √d, the root of their width; softmax then "
+    "turns each row into shares of 1. Why a matrix each for queries and keys? "
     "Move the slider to 0, so that W_query makes both: then two tokens score the same, whichever "
     "of them asks.",
     controls=[shared.SCALE.at(label="Divide by"), ui.in_picture(lesson.OWN_KEYS, width=220)],
@@ -131,8 +132,8 @@ def context(trace):
     "Train it",
     "Gradient descent changes the matrices so that each context vector predicts the next token "
     "(framed), through a small output matrix. A low **loss** means good predictions. Each token "
-    "sees only itself and earlier ones; otherwise it could copy the answer: *The causal mask* "
-    "comes next.",
+    "sees only itself and earlier ones; otherwise it could copy the answer. *The causal mask* "
+    "shows how that is hidden.",
     work=training,
     controls=lambda v: (
         [ui.in_picture(lesson.TRAINED, width=260, told=False)]

@@ -103,7 +103,9 @@ class Pick(Question):
         picked = sent(key)
         if not self.many:
             return None if picked is None else [picked]
-        return [at for at in sorted(picked) if at < len(self.choices)] if picked else None
+        chosen = [at for at in sorted(picked or ()) if at < len(self.choices)]
+        is_guess = bool(picked) and (not chosen or len(chosen) == len(picked))
+        return chosen if is_guess else None  # none of them, and one of them, is no guess
 
     def judged(self, guess: list[int]) -> Verdict:
         return self.judge(guess)

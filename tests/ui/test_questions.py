@@ -9,6 +9,7 @@ import torch
 
 from attention_core import EXAMPLES
 from attention_ui.cards import question as asking
+from attention_ui.cards import questions
 from attention_ui.cards.common_questions import which_key, which_way, whole_row
 from attention_ui.cards.questions import Shape
 from attention_ui.cards.row_question import MOST, Row, as_shares, distance
@@ -249,3 +250,12 @@ def test_rows_are_numbered_where_a_question_speaks_of_their_numbers():
     assert asked in drawn
     (one,) = (each for each in layout.matrices if each.name == "embeddings")
     assert len([each for each in drawn if re.match(r"\d+: ", each)]) >= len(one.values)
+
+
+@pytest.mark.parametrize(("picked", "guess"), [
+    ([], None), ([2], []), ([1, 0], [0, 1]), ([0, 2], None), ([2, 1, 0], None),
+])  # fmt: skip
+def test_none_of_them_and_one_of_them_is_no_guess(picked, guess, monkeypatch):
+    monkeypatch.setattr(questions, "sent", lambda _: picked)
+    asked = questions.Pick(words="Which?", choices="ab", judge=lambda _: None, truth=str, many=True)
+    assert asked.guess("key") == guess
