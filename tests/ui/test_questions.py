@@ -2,6 +2,7 @@
 
 import re
 from itertools import product
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -10,6 +11,7 @@ import torch
 from attention_core import EXAMPLES
 from attention_ui.cards import question as asking
 from attention_ui.cards.common_questions import which_way, whole_row
+from attention_ui.cards.covers import NUMBERS, Cover
 from attention_ui.cards.questions import Shape
 from attention_ui.cards.row_question import MOST, Row, as_shares, distance
 from attention_ui.controls.shared import FIRST
@@ -216,3 +218,17 @@ def test_a_shape_is_told_where_it_is_wrong(guess, right, words):
     verdict = Shape(words="", truth=(("query", 3), ("key", 5))).judged(guess)
     assert verdict.right == right
     assert words in verdict.words
+
+
+@pytest.mark.parametrize(("path", "is_open"), [
+    ((), False), (("hidden",), True), (("other",), False), (("other", "hidden"), True),
+    (("hidden", "other"), False), (("hidden", "other", "hidden"), True),
+    (("other", "hidden", "other"), False),
+])  # fmt: skip
+@pytest.mark.parametrize("paper", [False, True])
+def test_the_cell_that_is_looked_at_last_opens_what_hides_it_but_on_paper(
+    path, is_open, paper, monkeypatch
+):
+    looked_at = SimpleNamespace(paper=paper, cell=tuple((name, (0, 1)) for name in path))
+    monkeypatch.setattr(asking.visit, "values", lambda: looked_at)
+    assert asking.opens({"hidden": Cover(NUMBERS)}) == (is_open and not paper)
