@@ -664,3 +664,18 @@ def test_a_cap_of_any_usual_size_is_found(cap):
     report = looked_at(made(CAPPED.format(cap=cap)))
     assert report.is_right, report.text()
     assert f"{cap:g}" in report.text().partition("cap")[2][:80], report.text()
+
+
+def test_a_cache_is_tried_token_by_token_and_after_a_prompt():
+    module, lengths = made(PIECES["with_past"][1]), []
+    forward = type(module).forward
+
+    def noting(self, x, layer_past=None, use_cache=False):
+        if use_cache:
+            lengths.append((x.shape[1], 0 if layer_past is None else layer_past[0].shape[2]))
+        return forward(self, x, layer_past, use_cache)
+
+    type(module).forward = noting
+    assert looked_at(module, True).is_right
+    after_a_prompt = [(3, 0), *((1, at) for at in range(3, 7))]
+    assert lengths[-12:] == [*((1, at) for at in range(7)), *after_a_prompt]

@@ -178,3 +178,9 @@ def test_an_operation_with_other_operands_than_it_takes_is_refused_where_it_is_m
     exec(f"def value(self, {', '.join(operands)}): ...", names)
     with pytest.raises(TypeError, match=said):
         type("Wrong", (ops.Operation,), {"takes": takes, "value": names["value"]})
+
+
+def test_heads_that_make_no_groups_are_refused_in_words():
+    with pytest.raises(ValueError, match="5 heads make no groups of 2"):
+        ops.SumGroups(2).value(random(5, 3, 4))
+    assert ops.SumGroups(2).value(random(4, 3, 4)).shape == (2, 3, 4)
