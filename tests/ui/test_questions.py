@@ -10,13 +10,9 @@ import torch
 
 from attention_core import EXAMPLES
 from attention_ui.cards import question as asking
-<<<<<<< HEAD
 from attention_ui.cards import questions
 from attention_ui.cards.common_questions import which_key, which_way, whole_row
-=======
-from attention_ui.cards.common_questions import which_way, whole_row
 from attention_ui.cards.covers import NUMBERS, Cover
->>>>>>> work-mutants
 from attention_ui.cards.questions import Shape
 from attention_ui.cards.row_question import MOST, Row, as_shares, distance
 from attention_ui.controls.shared import FIRST
@@ -227,7 +223,6 @@ def test_a_shape_is_told_where_it_is_wrong(guess, right, words):
     assert words in verdict.words
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("row", [(0.3333, 0.3333, 0.3334), (0.112, 0.114, 0.11), (0.5, 0.5, 0.0)])
 def test_of_keys_that_look_equal_each_is_right(row):
     """A guess is judged by what can be seen: two decimals."""
@@ -266,7 +261,8 @@ def test_none_of_them_and_one_of_them_is_no_guess(picked, guess, monkeypatch):
     monkeypatch.setattr(questions, "sent", lambda _: picked)
     asked = questions.Pick(words="Which?", choices="ab", judge=lambda _: None, truth=str, many=True)
     assert asked.guess("key") == guess
-=======
+
+
 @pytest.mark.parametrize(("path", "is_open"), [
     ((), False), (("hidden",), True), (("other",), False), (("other", "hidden"), True),
     (("hidden", "other"), False), (("hidden", "other", "hidden"), True),
@@ -277,6 +273,5 @@ def test_the_cell_that_is_looked_at_last_opens_what_hides_it_but_on_paper(
     path, is_open, paper, monkeypatch
 ):
     looked_at = SimpleNamespace(paper=paper, cell=tuple((name, (0, 1)) for name in path))
-    monkeypatch.setattr(asking.visit, "values", lambda: looked_at)
+    monkeypatch.setattr(asking.session, "values", lambda: looked_at)
     assert asking.opens({"hidden": Cover(NUMBERS)}) == (is_open and not paper)
->>>>>>> work-mutants
