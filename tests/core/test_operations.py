@@ -184,3 +184,21 @@ def test_heads_that_make_no_groups_are_refused_in_words():
     with pytest.raises(ValueError, match="5 heads make no groups of 2"):
         ops.SumGroups(2).value(random(5, 3, 4))
     assert ops.SumGroups(2).value(random(4, 3, 4)).shape == (2, 3, 4)
+
+
+def test_a_cell_of_a_mask_is_given_the_rule_that_decides_it():
+    mask = ops.AttentionMask(4, 4, window=3, hidden_key=1, flipped=((2, 2),))
+    said = {
+        (0, 1): r"\text{key }1 > \text{query }0\text{: hidden}",
+        (3, 0): r"|3 - 0| \ge 3\text{: hidden}",
+        (2, 1): r"\text{key }1\text{ is left out}\text{: hidden}",
+        (2, 2): r"\text{flipped by hand}\text{: hidden}",
+        (3, 2): r"\text{key }2 \le \text{query }3\text{: may look}",
+    }
+    assert {index: mask.arithmetic(index).written for index in said} == said
+
+
+@pytest.mark.parametrize("first", [-1, 4])
+def test_rows_that_have_no_place_to_be_put_back_to_are_refused_in_words(first):
+    with pytest.raises(ValueError, match=f"2 rows from {first} on, of 5"):
+        ops.PutBack(first, 5).value(random(2, 3))
