@@ -202,14 +202,23 @@ def event(hovered: str = "", fragment: str = PAGE) -> Iterator[None]:
     visible runs, and the rest waits. `hovered` is what is in the hand: at others that are drawn
     anew, a hand has to come again. `fragment` is the one that has what was used.
     """
+    with event_of_run():
+        yield
+    if not this_session().events:
+        rerun_stale(hovered, fragment)
+
+
+@contextmanager
+def event_of_run() -> Iterator[None]:
+    """What long work changes while the page is drawn: an event too, but who does the work has the
+    page drawn again when it is done.
+    """
     session = this_session()
     session.events += 1
     try:
         yield
     finally:
         session.events -= 1
-    if not session.events:
-        rerun_stale(hovered, fragment)
 
 
 def check_event(does: str) -> None:

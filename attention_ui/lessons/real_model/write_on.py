@@ -27,7 +27,7 @@ from ...frame.ends import closes
 from ...frame.long_run import Steps, Work, run_so_far, within_callback
 from ...frame.models import most_read
 from ...reactive.code_check import for_one_visitor
-from ...reactive.fragments import commit, current_fragment, event, is_mounted
+from ...reactive.fragments import commit, current_fragment, event, event_of_run, is_mounted
 from ...streamlit_workarounds.room_of_control import put_empty_room
 from ...words import number, percent
 from . import lesson
@@ -134,7 +134,8 @@ def _written_on() -> Steps:
             made.append(each)
         is_last = each is not None and (len(made) == n or each.token in model.ends)
         if is_last:
-            _put_behind(made)
+            with event_of_run():
+                _put_behind(made)
         share = at / (n * (model.settings.n_layers + 1))
         yield 1.0 if is_last else share, tuple(made) or None
 
