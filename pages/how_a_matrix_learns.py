@@ -121,6 +121,7 @@ deeper = page.deeper("the numbers of one gradient, the chain rule in formulas")
         f"The gradient of {v.entry_matrix}: what went into the product, turned on its side, times "
         "the gradient of what came out. Choose another matrix in *One number and the loss*."
     ),
+    pictures=("gradient_numbers",),
 )
 def numbers_of_one(v, trace):
     yield ui.matrices(trace, trace[f"grad_{v.entry_matrix}"], tall=250, name="gradient_numbers")
