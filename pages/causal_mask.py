@@ -70,8 +70,8 @@ def context(trace):
 @page.card(
     "ways",
     "Four ways to hide",
-    "The first, −∞, is right. Some notebooks fill in 0 instead, before the softmax or after it: "
-    "rows may still sum to 1, so checking the sums alone does not find the mistake. Compare them.",
+    "The first, −∞, is how it is done. Some notebooks fill in 0 instead, before the softmax or "
+    "after it: rows may still sum to 1, so the sums alone do not find a mistake. Compare them.",
     controls=[lesson.MASKING],
     ask=page.ask("leaks", leaks.which_leak, leaks.ASKED_WEIGHTS, stays=leaks.GIVEN),
 )

@@ -121,7 +121,7 @@ def weights(v, trace):
     "context",
     "Context vectors",
     "The weights mix the values, not the embeddings: each row of weights makes one context vector, "
-    "as wide as a value. The keys are summed over, so they are gone.",
+    "as wide as a value. The keys have decided the weights, and play no part any more.",
 )
 def context(trace):
     yield ui.matrices(trace, trace["context_vectors"], tall=205)

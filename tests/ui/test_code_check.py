@@ -173,6 +173,30 @@ OUTSIDE = {
 this is no visitor's, or nothing that a card is made of. A new one needs its reason here."""
 
 
+CLOCKS = {
+    "attention_core/models_of_today.py": "the day on which a fact was looked up, which is written",
+    "attention_core/real_model/generation.py": "how long it took to write on, told of that run alone",
+    "attention_core/small_models/__main__.py": "how long a training took, told to who started it",
+}
+
+
+def test_the_core_asks_no_clock_and_draws_nothing_without_a_seed():
+    """What a card calls there is not looked through either."""
+    found, unseeded = set(), []
+    for path in ROOT.glob("attention_core/**/*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            named = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            if isinstance(node, ast.Import):
+                named = [each.name for each in node.names]
+            if {*named} & {"time", "datetime", "secrets", "uuid", "socket"}:
+                found.add(path.relative_to(ROOT).as_posix())
+            drawn = isinstance(node, ast.Call) and ast.unparse(node.func)
+            if drawn and drawn.startswith("random.") and drawn != "random.Random":
+                unseeded.append(f"{path.name}: {drawn}")
+    assert found == CLOCKS.keys()
+    assert unseeded == []
+
+
 def test_what_is_not_looked_through_asks_for_nothing_outside_but_this():
     asks = {"time", "datetime", "random", "secrets", "uuid", "os", "socket", "subprocess",
             "tempfile", "pathlib"}  # fmt: skip

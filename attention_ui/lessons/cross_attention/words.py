@@ -9,7 +9,9 @@ from ...words import number, percent
 from .lesson import first_query
 
 ALIKE = SAME = 1e-6
-OF_ANY_SOURCE = "however long the source is. The keys are summed over, so they are gone."
+OF_ANY_SOURCE = (
+    "however long the source is. The keys have decided the weights, and play no part any more."
+)
 
 
 def verdicts(trace: Trace, plain: Trace) -> list[tuple[bool, str]]:
