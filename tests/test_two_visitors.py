@@ -21,7 +21,6 @@ from attention_ui.controls.lesson_session import LessonSession
 from attention_ui.frame.lesson_modules import controls_of
 from attention_ui.frame.spaced_repetition import ComingBack
 from attention_ui.lessons.real_model import running
-from sampling import marked
 from serving import HANG, ROOT
 from visiting import EVERYWHERE, _nodes
 
@@ -177,11 +176,7 @@ def test_nobody_sees_what_a_link_a_guess_or_a_phone_is_for_another(page):
 NAMES = [each.removeprefix("pages/").removesuffix(".py") for each in EVERYWHERE]
 
 
-WALKED = {"queries_keys_values", "causal_mask", "softmax_or_sum"}
-"""Those of every day; the others are for a night, 20 s a page, which is opened 42 times."""
-
-
-@pytest.mark.slow("20 s a page")
-@pytest.mark.parametrize("page", marked(NAMES, WALKED))
+@pytest.mark.slow("6 s a page, which is opened 42 times")
+@pytest.mark.parametrize("page", NAMES)
 def test_nobody_sees_what_is_anothers(page):
     check(page, tuple(DIFFERS))
