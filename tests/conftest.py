@@ -114,7 +114,7 @@ hand_out tasks notebooks_numbers named_features"""
 def no_hand_is_near(monkeypatch, request):
     """AppTest is no browser, and so is sent all positions: 40 % of a page's first visit."""
     if request.path.stem.removeprefix("test_") in NO_HAND.split():
-        monkeypatch.setattr(fragments.is_hovered, "current", lambda _: False)
+        monkeypatch.setattr(fragments.is_hovered, "_current", lambda _: False)
 
 
 # --- servers -----------------------------------------------------------------------------------

@@ -67,7 +67,8 @@ OF_CLASSES: dict[type, tuple[set[str], str]] = {
         FILE,
     ),
 }  # fmt: skip
-OF_ANYTHING = {"read_text": FILE, "read_bytes": FILE, "__globals__": UNTRACKED}
+OF_ANYTHING = {"read_text": FILE, "read_bytes": FILE, "_current": UNTRACKED,
+               "__globals__": UNTRACKED}  # fmt: skip
 """Attributes of whatever it is."""
 _known: dict[FunctionIdentity, str] = {}
 """What is wrong with functions that were looked through; "" for nothing."""
@@ -104,7 +105,11 @@ def check_code(called: str, identity: FunctionIdentity, made: Iterable[Any]) -> 
 
 
 def _function_of(made: Any) -> FunctionType | None:
-    """The function that is called, through what is wrapped around it."""
+    """The function that is called, through what is wrapped around it; none of a source, which may
+    ask for anything, since what it is gets tracked.
+    """
+    if isinstance(made, source.Source):
+        return None
     while not isinstance(made, FunctionType):
         inner = getattr(made, "func", None) if isinstance(made, partial) else None
         inner = inner or getattr(made, "__wrapped__", None)

@@ -29,8 +29,7 @@ class Source(Generic[T]):
 
     def __init__(self, current: Callable[[str], T], own: bool = False, called: str = "") -> None:
         update_wrapper(self, current)
-        self.current = current
-        """What it is now, of each name."""
+        self._current = current
         self.own = own
         """Whether it is one visitor's own: what has read it is cached for nobody else."""
         self.called = called or f"{current.__module__}.{current.__name__}"
@@ -55,7 +54,7 @@ class Source(Generic[T]):
         """The same source as something reads it that the browser moves by itself, such as a widget:
         see `fragments.commit`.
         """
-        return Source(self.current, self.own, f"{self.called}, displayed by {by}")
+        return Source(self._current, self.own, f"{self.called}, displayed by {by}")
 
     def __repr__(self) -> str:
         return f"<source {self.called}>"
@@ -82,17 +81,17 @@ def source(own: bool = False) -> Callable[[Callable[[str], T]], Source[T]]:
 def current(read: Read) -> Any:
     """What is read of a source now, tracked by nobody: for the engine alone."""
     if not is_closed():
-        return read[0].current(read[1])
+        return read[0]._current(read[1])
     with gate_opened():
-        return read[0].current(read[1])
+        return read[0]._current(read[1])
 
 
 def currents(reads: Iterable[Read]) -> tuple[Any, ...]:
     """The same of many."""
     if not is_closed():
-        return tuple(one.current(name) for one, name in reads)
+        return tuple(one._current(name) for one, name in reads)
     with gate_opened():
-        return tuple(one.current(name) for one, name in reads)
+        return tuple(one._current(name) for one, name in reads)
 
 
 def is_tracked() -> bool:

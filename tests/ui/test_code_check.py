@@ -22,11 +22,12 @@ import torch
 
 from attention_core.trace import Trace
 from attention_ui.cards.tracked_trace import plain
+from attention_ui.controls import session
 from attention_ui.reactive.cache import Cache, SmallCache
 from attention_ui.reactive.code_check import check_code, for_one_visitor
 from attention_ui.reactive.function_identity import function_identity
 from attention_ui.reactive.isolation import Misdeclared
-from attention_ui.reactive.source import tracked_later
+from attention_ui.reactive.source import source, tracked_later
 from conftest import ROOT
 
 HERE = Path(__file__)
@@ -98,6 +99,7 @@ REACHES = {
     "a trace without its notes": (lambda: plain(Trace()), "tracks nothing"),
     "the trace of a step": (lambda step: Trace.of(step), "tracks nothing"),
     "what is noted later": (lambda: tracked_later(), "tracks nothing"),
+    "a source without its notes": (lambda: session.value._current("d"), "tracks nothing"),
     "values unread": (lambda v: v._values, "tracks nothing"),
 }
 
@@ -146,6 +148,17 @@ def test_two_closures_are_looked_through_each_by_itself():
     check(closes_over(itself))
     with pytest.raises(Misdeclared):
         check(closes_over(helper))
+
+
+@source()
+def hour(_):
+    return time.localtime().tm_hour
+
+
+def test_what_a_source_asks_for_is_tracked_and_so_it_may_ask_the_clock():
+    check(lambda: hour())
+    with pytest.raises(Misdeclared, match="the clock"):
+        check(lambda: time.localtime().tm_hour)
 
 
 def test_chance_of_torch_is_the_same_for_everybody_and_goes_on_as_if_nothing_was():
