@@ -329,6 +329,20 @@ def test_a_difference_that_is_what_is_asked_for_is_covered_on_one_side():
     assert "queries" not in told
 
 
+def test_a_sum_that_is_what_is_asked_for_is_covered_on_one_side():
+    """What is asked for is no operand here, but what two open ones come to."""
+    trace = small()
+    queries, axes = trace["queries"].value, ("query", "d")
+    less = trace.step("less", Given.of(queries * 2.3 + 0.4), axes=axes)
+    more = trace.step("more", Given.of(queries * 1.7 - 0.9), axes=axes)
+    trace.step("asked", Given.of(less.value + more.value), axes=axes)
+    told = giving_away(trace, ["asked"], {"query": (1,)}, ["values"])
+    assert told["asked"].any(dim=-1).tolist() == [False, True, False]
+    covered = [name for name in ("less", "more") if name in told and told[name].any()]
+    assert covered == ["more"], "the later of the two"
+    assert told["more"].any(dim=-1).tolist() == [False, True, False]
+
+
 def test_two_cells_of_a_row_of_shares_are_covered_where_one_is_asked_for():
     trace = Trace(key=list("abc"))
     scores = trace.step("scores", Given((0.5, 2.0, 1.0)), axes=("key",))

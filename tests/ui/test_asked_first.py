@@ -211,3 +211,31 @@ def test_a_guess_holds_for_the_same_numbers_and_of_shapes_for_the_same_shapes():
         assert first != fingerprint_of([one], only_shapes)
         assert first != fingerprint_of([wide, one], only_shapes)
     assert torch.equal(one.value, same.value)
+
+
+@pytest.mark.parametrize("passes", ["goes on", "answers"])
+def test_what_was_passed_stands_open_and_asks_no_more(passes):
+    """What the browser keeps of a page, so that it is found as it was left."""
+    visitor = Visitor("queries_keys_values", predict="on")
+    with visitor.acts() as state:
+        first, *others = state.asking()
+        assert state.stands_open() == []
+        if passes == "goes on":
+            state.goes_past([first])
+        else:
+            (ask,) = [each.ask for each in state.declared.cards if first == f"card_{each.name}"]
+            state.own(Guesses).given[ask.key] = Guess(0)
+        page_fragments().known.clear()
+        assert (state.asking(), state.stands_open()) == (others, [first])
+    with Visitor("queries_keys_values", predict="on", lock="predict").here() as state:
+        assert state.asking() == state.stands_open() == [], (
+            "a teacher's link holds that one guesses"
+        )
+
+
+def test_of_what_a_browser_says_the_window_and_its_tables_are_taken():
+    with Visitor("causal_mask").here() as state:
+        state.hears(frozenset({"card_mask", "phone", "tables_3"}))
+        assert (state.window, state.misread) == ({"phone"}, 3)
+        state.hears(frozenset({"card_mask"}))
+        assert (state.window, state.misread) == (frozenset(), 0)

@@ -133,6 +133,9 @@ def test_what_reads_one_visitor_s_own_is_made_for_each(comes):
     for who in ("Ada", "Bo", "Ada"):
         comes(name=who)
         assert made(cache, lambda: f"Hello, {name()}") == f"Hello, {who}"
+        in_widget = name.displayed("a widget")
+        assert made(cache, lambda shown=in_widget: f"Hello, {shown()}") == f"Hello, {who}"
+        assert not cache._found, "of one visitor's own, nothing is kept for all"
 
 
 def test_what_was_asked_for_longest_ago_goes_first(comes):
