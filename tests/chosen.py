@@ -28,5 +28,5 @@ def of(controls: Iterable[Control] = EVERY, /, **link: str) -> Values:
 
 def chosen(at: AppTest) -> Values:
     """What a session has chosen, also what the page that is open has no control for."""
-    values, _ = understood(at.session_state["visit"].chosen, EVERY)
+    values, _ = understood(at.session_state["session"].chosen, EVERY)
     return values

@@ -26,7 +26,7 @@ WRONG = {
     "cookies": (BODY, f"{BODY}\n    assert not st.context.cookies", "a call of Streamlit’s"),
     "the theme": (BODY, f"{BODY}\n    assert not st.context.theme.type", "a call of Streamlit’s"),
     "the visit": (BODY, f"{BODY}\n    assert session.chosen()", "by `chosen` at simplified_a"),
-    "a trace's notes": (BODY, f"{BODY}\n    assert trace.plain", "without a note"),
+    "a trace's notes": (BODY, f"{BODY}\n    assert trace.plain", "looked at untracked"),
     "an answer's card": ("    words.made_of,", '    lambda: Answer("Why?", "So.", "why"),',
         "'why'"),
     "an answer's step": ("    words.made_of,",
@@ -80,11 +80,11 @@ def test_whatever_a_card_asks_of_a_trace_is_noted():
     adds, by_labels = {"step", "again", "of", "label", "label_by_head", "has_gradient"}, {"name_of"}
     asked = {name for name in vars(Trace) if not name.startswith("_")} - adds - by_labels
     asked |= {"__getitem__", "__contains__", "__iter__", "__len__"}
-    assert asked <= vars(TrackedTrace).keys(), "give TrackedTrace a method that notes it"
+    assert asked <= vars(TrackedTrace).keys(), "give TrackedTrace a method that tracks it"
     made = {name: vars(TrackedTrace)[name] for name in asked}
     said = {name: inspect.getsource(getattr(each, "fget", each)) for name, each in made.items()}
-    silent = [name for name, code in said.items() if "self._note" not in code]
-    assert silent == [], "call `_note` in these methods of TrackedTrace"
+    silent = [name for name, code in said.items() if "self._track" not in code]
+    assert silent == [], "call `_track` in these methods of TrackedTrace"
 
 
 def test_a_card_asks_only_of_steps_that_other_code_names_too():

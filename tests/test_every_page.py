@@ -28,7 +28,7 @@ def test_a_page_stands_and_renders_nothing_that_is_typed(page):
     at = stands(visit(page, sentence=sentence, tokenizer="blanks", seed="5", predict="on"))
     values = chosen(at)
     assert (values.seed, values.sentence) == (5, sentence)
-    assert at.session_state["visit"].notices == []
+    assert at.session_state["session"].notices == []
     assert MARK not in rendered(at)
     if not has_sentence(page):  # nothing that changes nothing here
         aside = at.sidebar
@@ -51,7 +51,7 @@ def test_a_link_to_a_picture_in_a_row_opens_the_row(lesson):
 
     with patch.object(show, "put_picture", noted):
         at = stands(visit_deeper(lesson))
-    for fold in getattr(at.session_state["visit"].declared, "folds", ()):
+    for fold in getattr(at.session_state["session"].declared, "folds", ()):
         for each in fold.cards:
             known = {("card_" + each.name, name) for name in (each.name, *each.pictures)}
             here = {one for one in drawn if one[0] == f"card_{each.name}"}

@@ -40,7 +40,7 @@ def uncovered(at):
 
 def drawn_on(at):
     """What a page draws once it has come to rest: one that waits for a long run draws again."""
-    return [layout for _, (*_, layout) in sorted(at.session_state["visit"].pictures.items())]
+    return [layout for _, (*_, layout) in sorted(at.session_state["session"].pictures.items())]
 
 
 def matrices(layouts):

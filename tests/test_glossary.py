@@ -91,7 +91,7 @@ def test_it_opens_on_every_page_and_leaves_the_page_as_it_was(page):
         return [(each.spec, each.alt, each.data.data) for each in charts(at)]
 
     at = stands(visit(page, **FIXED))
-    before = drawn(), at.query_params.copy(), {**at.session_state["visit"].chosen}
+    before = drawn(), at.query_params.copy(), {**at.session_state["session"].chosen}
     n_links = len(at.get("page_link"))
     assert TERMS[0].meaning not in words(at), "nothing of it is drawn until it is opened"
     at.button(key="glossary").click().run()
@@ -99,7 +99,7 @@ def test_it_opens_on_every_page_and_leaves_the_page_as_it_was(page):
     said = [each.value for each in at.markdown]
     assert [e for e in said if e in {t.heading() for t in TERMS}] == [t.heading() for t in TERMS]
     assert {term.meaning for term in TERMS} <= set(said)
-    assert (drawn(), at.query_params, {**at.session_state["visit"].chosen}) == before
+    assert (drawn(), at.query_params, {**at.session_state["session"].chosen}) == before
     links = [each.proto for each in at.get("page_link")]
     assert len(links) == n_links + len(TERMS)
     contents = {each.proto.page: each.proto.query_string for each in at.sidebar.get("page_link")}

@@ -21,7 +21,7 @@ def follow(at, page, query):
 
 
 def ours(at):
-    return dict(next(iter(at.session_state["visit"].linked.values())))
+    return dict(next(iter(at.session_state["session"].linked.values())))
 
 
 def test_a_link_of_ours_that_is_older_than_the_last_change_says_nothing():

@@ -47,7 +47,7 @@ def test_every_page_shows_every_example_and_all_values_that_its_notebook_prints(
     at = with_rows_open(visit(page, example=example))
     stands(at)
     assert chosen(at).example == example
-    assert at.session_state["visit"].notices == []
+    assert at.session_state["session"].notices == []
     if page not in PAGES or prints_nothing(at):
         return
     (verdict,) = [each.value for each in at.markdown if "that the notebook prints" in each.value]
@@ -66,13 +66,13 @@ def test_what_is_hard_together_stands_as_it_is_linked(page):
     for link in (each for each in HARD.values() if each.keys() <= known):
         at = visit(page, **link)
         assert not at.exception, (link, [each.message for each in at.exception])
-        assert at.session_state["visit"].notices == [], link
+        assert at.session_state["session"].notices == [], link
         for name, (control, value) in controls_on(at).items():
             assert name not in link or value == control.field.read(link[name]), (link, name)
 
 
 def controls_on(at):
-    controls, values = at.session_state["visit"].controls, at.session_state["visit"].values
+    controls, values = at.session_state["session"].controls, at.session_state["session"].values
     return {each.name: (each, values[each.name]) for each in controls}
 
 
@@ -90,8 +90,8 @@ def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(bad, page):
     else:
         left_out = read(**link)[1].keys() & controls_on(at).keys() - {"example"}
         assert not left_out & {*at.query_params}, "what could not be used stays in the address"
-        assert at.session_state["visit"].notices
-        for notice in at.session_state["visit"].notices:
+        assert at.session_state["session"].notices
+        for notice in at.session_state["session"].notices:
             assert notice in texts(at)
 
 
@@ -135,10 +135,10 @@ def test_a_text_that_cannot_be_used_stays_typed_and_is_explained(page):
         stands(at)
         assert at.text_area(key="control_sentence").value == text, called
         assert chosen(at) == before, called
-        assert at.session_state["visit"].problems["sentence"] in texts(at), called
+        assert at.session_state["session"].problems["sentence"] in texts(at), called
         at.text_area(key="control_sentence").set_value(f"A cat, {called}").run()
         assert chosen(at).sentence == f"A cat, {called}"
-        assert at.session_state["visit"].drafts == {}
+        assert at.session_state["session"].drafts == {}
 
 
 @pytest.mark.parametrize("page", few(filter(has_sentence, EVERYWHERE), 3))
@@ -165,7 +165,7 @@ def size_sliders(at: AppTest) -> dict:
 def uses_what_it_shows(at: AppTest):
     """Every slider shows what is computed with or says why not. The controls' values."""
     stands(at)
-    now = at.session_state["visit"]
+    now = at.session_state["session"]
     values = now.values
     shown = {name: slider.value for name, slider in size_sliders(at).items()}
     assert shown == {name: values[name] for name in SIZED}
@@ -183,7 +183,7 @@ def test_every_position_of_every_size_of_heads_can_be_used_after_any_moves(seed)
     moves = random.Random(seed)
     at = visit("pages/multi_head_attention.py", cell="none")
     for _ in range(12 if is_long() else 6):
-        before, wanted = uses_what_it_shows(at), {*at.session_state["visit"].asked}
+        before, wanted = uses_what_it_shows(at), {*at.session_state["session"].asked}
         name = moves.choice(SIZED)
         slider = size_sliders(at)[name]
         position = moves.choice(slider.options)
@@ -192,7 +192,7 @@ def test_every_position_of_every_size_of_heads_can_be_used_after_any_moves(seed)
         after = uses_what_it_shows(at)
         assert after[name] == size
         moved = {other for other in SIZED if before[other] != after[other]}
-        assert moved <= {name, *wanted, *at.session_state["visit"].asked}
+        assert moved <= {name, *wanted, *at.session_state["session"].asked}
 
 
 def test_what_a_size_of_heads_took_along_comes_back_with_it():
@@ -217,7 +217,7 @@ def test_what_a_link_fixes_is_not_taken_along(fixed):
     size_sliders(at)["n_heads"].set_value(3).run()
     values = chosen(at)
     assert (values.n_heads, values.d_model, values.d_head_value) == (3, 6, 20)
-    assert at.session_state["visit"].drafts == {}
+    assert at.session_state["session"].drafts == {}
 
 
 def test_our_style_is_not_dropped():

@@ -99,7 +99,7 @@ def test_streamlit_looks_for_a_run_where_it_is_withheld():
         assert get_script_run_ctx(suppress_warning=True) is was, "open again, within"
         withheld.give_back(within)
         with pytest.raises(RecursionError):
-            st.session_state.get("visit")
+            st.session_state.get("session")
     finally:
         withheld.give_back(was)
     assert get_script_run_ctx(suppress_warning=True) is was

@@ -107,7 +107,7 @@ def sent_to(page: str, who: str) -> list[bytes]:
     state = LessonSession()
     differs.get("state", lambda _: None)(state)
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG)
-    at.session_state["visit"] = state
+    at.session_state["session"] = state
     at.session_state["row_deeper"] = True
     if page != "app":
         at.switch_page(f"pages/{page}.py")

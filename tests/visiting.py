@@ -114,7 +114,7 @@ def has_no_exception(at: AppTest) -> None:
 
 
 def values_of(at: AppTest) -> Values:
-    return at.session_state["visit"].values
+    return at.session_state["session"].values
 
 
 def box(at: AppTest, name: str):

@@ -311,7 +311,7 @@ class Picture:
 
         def there() -> Layout:
             made = self.at(value)
-            return unnoted(made if isinstance(made, Layout) else self.arrange(*made))
+            return untracked_layout(made if isinstance(made, Layout) else self.arrange(*made))
 
         return self.layouts.get(value, there, self.called)
 
@@ -342,11 +342,11 @@ def picture(
     cell which controls a click on it sets; where none, the cell is taken apart. One that
     `is_aside`, of numbers of its own, opens only the cells that are chosen in it.
     """
-    return Picture(name, unnoted(layout), choosing=choosing, is_aside=is_aside)
+    return Picture(name, untracked_layout(layout), choosing=choosing, is_aside=is_aside)
 
 
-def unnoted(layout: Layout) -> Layout:
-    """A layout that is looked at without notes: what it shows has been noted."""
+def untracked_layout(layout: Layout) -> Layout:
+    """A layout that is looked at untracked: what it shows has been tracked."""
     layout.trace = plain(layout.trace)
     return layout
 

@@ -1,6 +1,6 @@
 """A page, declared: its cards as functions of values, its questions, what goes deeper, its ends.
 
-What a card uses is noted while it is made, and from that alone follows when it runs, by what its
+What a card reads is tracked while it is made, and from that alone follows when it runs, by what its
 output is kept and for whom (`attention_ui/reactive`). So a card only says what it shows:
 
     page = Page("cross_attention", output="context_vectors")
@@ -376,7 +376,7 @@ class Card:
         for each in elements:
             if isinstance(each, Picture):
                 self._check(each)
-                each.now()  # so that what it reads is noted
+                each.now()  # so that what it reads is tracked
         drawn = {_name_of(one) for one in _all_in(elements)} - {""}
         for one in _all_in([*placed, *elements]):
             if not hasattr(one, "draw") and not isinstance(one, Placed | Control):
@@ -583,7 +583,7 @@ class Page:
         self.closing_again = closing if again else ()
 
     def given(self, made: Any) -> Any:
-        """What a function of the page gives, which can read what is noted alone; anything else as
+        """What a function of the page gives, which can read sources alone; anything else as
         it is.
         """
         if not callable(made):
@@ -599,7 +599,7 @@ class Page:
 
     def trace(self) -> TrackedTrace:
         """The page's trace, kept for everybody by what it read."""
-        with tracked_later():  # each step that is looked at is noted by itself
+        with tracked_later():  # each step that is looked at is tracked by itself
             what = "trace", self.name, self.identity
             return cache.get(what, self._make_trace, _size_of_trace)
 
@@ -651,7 +651,7 @@ class Page:
             draw()
 
     def covers(self) -> Mapping[str, Cover]:
-        """What questions cover now, by the names of steps; noted by nobody. Raises Misdeclared
+        """What questions cover now, by the names of steps; tracked by nobody. Raises Misdeclared
         while something is made for everybody: that asks `is_covered`.
         """
         known = page_fragments().known

@@ -26,7 +26,7 @@ class OfCard:
 
     @cached_property
     def steps(self) -> Trace:
-        """The page's own, unnoted: what it has does not depend on what is covered."""
+        """The page’s own, untracked: what it has does not depend on what is covered."""
         return self.trace()
 
 

@@ -59,7 +59,7 @@ from .changing import (
 )
 from .inspect_cell import inspect_cell, open_cell
 from .seen import unknown_cells
-from .tracked_trace import plain as unnoted_trace
+from .tracked_trace import plain as untracked_trace
 
 MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
@@ -218,7 +218,7 @@ def _spot_at(layout: Layout, cell: CellPlace | None) -> Spot | None:
     if page is None or cell is None:
         return None
     with untracked():
-        return spot_of(unnoted_trace(page.trace()), layout.trace, cell)
+        return spot_of(untracked_trace(page.trace()), layout.trace, cell)
 
 
 def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:

@@ -10,16 +10,16 @@ from ..reactive.isolation import Misdeclared
 from ..reactive.source import Read, track_now, tracking
 
 _KEEPS = frozenset(vars(Trace()))
-"""What a trace keeps, of which there is no note of its own: who looks at it, looks at all."""
+"""What a trace keeps, which is not tracked by itself: who looks at it, looks at all."""
 
 
 class TrackedTrace(Trace):
     """A trace whose steps, when looked at, count as reads; for all, so `branch` it first. It has
-    nothing of the trace that it stands for but what notes.
+    nothing of the trace that it stands for but what tracks.
     """
 
-    def __init__(self, unnoted: Trace, reads: tuple[Read, ...], before: dict[str, int]) -> None:
-        self.__unnoted = unnoted
+    def __init__(self, untracked: Trace, reads: tuple[Read, ...], before: dict[str, int]) -> None:
+        self.__untracked = untracked
         self.__reads, self.__before = reads, before
 
     def __getattr__(self, name: str) -> Any:
@@ -27,71 +27,71 @@ class TrackedTrace(Trace):
             return getattr(self.whole(), name)
         if name == "plain":
             raise Misdeclared(
-                "a trace has no `plain`, which would be looked at without a note: take steps, "
+                "a trace has no `plain`, which would be looked at untracked: take steps, "
                 "labels and sizes from the trace itself, or all of it with `whole()`"
             )
         raise AttributeError(f"a trace has no {name!r}")
 
-    def _note(self, name: str | None) -> Trace:
+    def _track(self, name: str | None) -> Trace:
         """The trace, for one who looks at a step of this name, or with None at any."""
         track_now(self.__reads[: self.__before.get(name, len(self.__reads))])
-        return self.__unnoted
+        return self.__untracked
 
-    def _note_axis(self, axis: str) -> Trace:
-        known = self.__unnoted
+    def _track_axis(self, axis: str) -> Trace:
+        known = self.__untracked
         if axis in known._labels_by_head:  # these may be said at any time
-            return self._note(None)
-        return self._note(known._sizes.get(axis, (0, None))[1])  # the first step that has it
+            return self._track(None)
+        return self._track(known._sizes.get(axis, (0, None))[1])  # the first step that has it
 
     def whole(self) -> Trace:
-        """All of it, for one who may look at any step; without further notes."""
-        return self._note(None)
+        """All of it, for one who may look at any step; and no more is tracked."""
+        return self._track(None)
 
     def __getitem__(self, name: str) -> Step:
-        return self._note(name)[name]
+        return self._track(name)[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._note(str(name))
+        return name in self._track(str(name))
 
     def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]
-        return self._note(name).get(name, default)
+        return self._track(name).get(name, default)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._note(None))
+        return iter(self._track(None))
 
     def __len__(self) -> int:
-        return len(self._note(None))
+        return len(self._track(None))
 
     @property
     def gradients(self) -> dict[str, str]:
-        return self._note(None).gradients
+        return self._track(None).gradients
 
     def branch(self) -> Trace:
-        return self._note(None).branch()
+        return self._track(None).branch()
 
     def rebuilt(self, *given: Any) -> Trace:
-        return self._note(None).rebuilt(*given)
+        return self._track(None).rebuilt(*given)
 
     def emptied(self) -> Trace:
-        return self._note(None).emptied()
+        return self._track(None).emptied()
 
     def labels(self, axis: str, head: int | None = None) -> tuple[str, ...]:
-        return self._note_axis(axis).labels(axis, head)
+        return self._track_axis(axis).labels(axis, head)
 
     def name_of(self, axis: str, place: int, head: int | None = None) -> str | None:
-        return self._note_axis(axis).name_of(axis, place, head)
+        return self._track_axis(axis).name_of(axis, place, head)
 
     def size(self, axis: str) -> int:
-        return self._note_axis(axis).size(axis)
+        return self._track_axis(axis).size(axis)
 
     def has_axis(self, axis: str) -> bool:
-        return self._note_axis(axis).has_axis(axis)
+        return self._track_axis(axis).has_axis(axis)
 
     def components(self) -> dict[str, tuple[str, ...]]:
-        return self._note(None).components()
+        return self._track(None).components()
 
     def formula(self, name: str, known: tuple[str, ...]) -> str:
-        return self._note(name).formula(name, known)
+        return self._track(name).formula(name, known)
 
     def step(self, name: str, *_: object, **__: Any) -> Step:
         """Raises TypeError: what all share is not added to."""
@@ -115,10 +115,10 @@ def tracked(make: Callable[[], Trace]) -> TrackedTrace:
     made = TrackedTrace(trace, tuple(reads), before)
     for step in trace.values():
         if step._home() is trace:
-            step._home = weakref.ref(made)  # who asks a step for its trace gets the one that notes
+            step._home = weakref.ref(made)  # who asks a step for its trace gets the one that tracks
     return made
 
 
 def plain(trace: Trace) -> Trace:
-    """A trace without notes, for what draws steps that have been noted."""
-    return trace._TrackedTrace__unnoted if isinstance(trace, TrackedTrace) else trace
+    """A trace that tracks nothing, for what draws steps that have been tracked."""
+    return trace._TrackedTrace__untracked if isinstance(trace, TrackedTrace) else trace

@@ -76,7 +76,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
         each.name: each.field.write(values[each.name]) for each in controls if each.name in along
     }
     state.unread -= values.keys()
-    state.page, state.controls, state.values = page, tuple(controls), values.read_by(_note)
+    state.page, state.controls, state.values = page, tuple(controls), values.read_by(_track_value)
     save()
     has_browser = "Mozilla" in st.context.headers.get("User-Agent", "")
     is_on_paper = values["paper"]
@@ -153,7 +153,7 @@ def save() -> None:
     state.written = (page, query)
 
 
-def _note(name: str) -> None:
+def _track_value(name: str) -> None:
     if is_tracked():
         value(name)
 
@@ -338,7 +338,7 @@ def _understand_anew() -> None:
 
 def _understand_as(known: Understood) -> None:
     state, (values, wrong) = this_session(), known
-    state.values, state.unfit = values.read_by(_note), {*wrong}
+    state.values, state.unfit = values.read_by(_track_value), {*wrong}
 
 
 def _try(texts: Texts) -> str | None:

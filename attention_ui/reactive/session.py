@@ -20,7 +20,7 @@ import streamlit as st
 from .isolation import SESSION, check_open, gate_opened
 
 Kind = TypeVar("Kind")
-KEY = "visit"
+KEY = "session"
 """In Streamlit's session."""
 
 

@@ -70,13 +70,13 @@ def test_whatever_a_page_can_hold_its_address_gives_back(link):
     """What is typed into a full link is taken where the address can hold it, or said why not."""
     at = visit(A_PAGE, **{"tokenizer": "text", **link})
     for text in TYPED:
-        before = {**at.session_state["visit"].chosen}
+        before = {**at.session_state["session"].chosen}
         fields = [each for each in at.text_area if each.key == "control_sentence"]
         if not fields or fields[0].disabled:
             return
         fields[0].set_value(text).run()
         stands(at)
-        held = {**at.session_state["visit"].chosen}
+        held = {**at.session_state["session"].chosen}
         if held == before:
             assert "fit" in shown(at) or before.get("sentence", "").strip() == text.strip()
         else:

@@ -220,11 +220,11 @@ def test_the_page_follows_its_switches():
     assert "1.34 billion parameters" in told
     assert at.selectbox(key="as_in").value is None
     at.selectbox(key="as_in").set_value("mistral").run()
-    now = at.session_state["visit"].values
+    now = at.session_state["session"].values
     assert (now.kv_heads, now.position_encoding, now.window, now.sinks) == (1, "rotary", 5, 0)
     assert at.selectbox(key="as_in").value == "mistral"
     at.button(key="to_qk_norm").click().run()
-    now = at.session_state["visit"].values
+    now = at.session_state["session"].values
     assert now.qk_norm
     assert (now.kv_heads, now.window, now.gated) == (1, 5, False), "that switch alone"
     assert not at.exception

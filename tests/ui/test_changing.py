@@ -45,9 +45,9 @@ def test_what_may_be_changed_is_changed_wherever_it_is_drawn(place):
         typed(at, "0.12345678912345")
         wanted = ((1, 0, 0.123456789),)
     assert values_of(stands(at))[control.name] == wanted
-    assert understood(at.session_state["visit"].chosen, EVERY)[1] == {}, "the link says it"
+    assert understood(at.session_state["session"].chosen, EVERY)[1] == {}, "the link says it"
     next(each for each in at.button if each.key.startswith("undo_")).click().run()
-    assert control.name not in stands(at).session_state["visit"].chosen
+    assert control.name not in stands(at).session_state["session"].chosen
 
 
 def test_what_a_copy_shows_is_changed_in_the_matrix_it_is_a_copy_of():

@@ -107,7 +107,7 @@ def test_a_name_that_no_page_knows_is_said_and_left_out():
 def test_a_slip_in_what_a_link_hides_or_locks_is_said():
     at = opened(example="wild_cat", hide="seed,glossary,sede", lock="no_such")
     assert address(at) == {"example": "wild_cat", "hide": "seed,glossary"}
-    told = " ".join(at.session_state["visit"].notices)
+    told = " ".join(at.session_state["session"].notices)
     assert "“sede”" in told
     assert "“no_such”" in told
     assert "“seed”" not in told
@@ -164,15 +164,15 @@ def test_a_pin_and_marks_go_along():
     at.button(key="mark_done").click().run()
     assert address(at)["pin"] == "example=wild_cat&d_in=5"
     assert address(at)["done"] == "simplified_attention"
-    before = at.session_state["visit"].values.stretch
+    before = at.session_state["session"].values.stretch
     widget(at, "slider", "d_in").set_value(7).run()
-    after = at.session_state["visit"].values.stretch
+    after = at.session_state["session"].values.stretch
     assert after != before, "another vector has the largest effect"
     followed = f"Stretch the vector of: {before} → {after}"
     assert f"Width of the vectors, d_in: 5 → 7\n{followed}" in notices(at)
     assert any("Since the pin" in each.value for each in at.markdown)
     at.switch_page("pages/causal_mask.py").run()
-    values = at.session_state["visit"].values
+    values = at.session_state["session"].values
     assert values.done == ("simplified_attention",)
     assert values.pin == "example=wild_cat&d_in=5"
 

@@ -146,7 +146,7 @@ def test_what_is_read_within_counts_around_it_but_for_what_is_unnoted():
         with tracking() as inner:
             tried("a")
             track_now([(tried, "b")])
-        with untracked() as unnoted:
+        with untracked() as unread:
             tried("c")
         with pytest.raises(KeyError), tracking():
             track_now([(tried, "d"), (tried, "no such source")])
@@ -154,7 +154,7 @@ def test_what_is_read_within_counts_around_it_but_for_what_is_unnoted():
     fragments.end_page()
     assert not is_tracked()
     assert {*inner} == {(tried, "a"), (tried, "b")}
-    assert {*unnoted} == {(tried, "c")}
+    assert {*unread} == {(tried, "c")}
     assert {*here().drawn["p"].reads} == {(tried, each) for each in "abd"}
     assert tried("e") == 0, "outside of a page too"
 

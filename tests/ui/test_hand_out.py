@@ -15,7 +15,7 @@ HOSTILE = "<b>Mary</b> **went** :red[home]"
 @pytest.mark.parametrize("lesson", few(LESSONS, 5, first="simplified_attention"))
 def test_every_question_of_a_lesson_has_its_answer_after_all_of_them(lesson):
     at = stands(visit(lesson, paper="on", predict="on"))
-    asked = at.session_state["visit"].own(LastSheet).asked
+    asked = at.session_state["session"].own(LastSheet).asked
     assert len(asked) >= 1
     assert all(answer for _, _, answer, _ in asked)
     said = [each.value for each in at if hasattr(each, "value") and isinstance(each.value, str)]
@@ -43,7 +43,7 @@ def _covered(layout):
 
 def test_without_questions_the_answers_stand_where_they_belong():
     at = stands(visit("simplified_attention", paper="on", predict="off"))
-    assert not at.session_state["visit"].own(LastSheet).asked
+    assert not at.session_state["session"].own(LastSheet).asked
     assert not [each for each in at.header if each.value.startswith("Answers")]
 
 

@@ -35,7 +35,7 @@ def comes():
 
     def one(link=(), **values):
         state = LessonSession(chosen={"example": "wild_cat", **dict(link)})
-        state.values = Values(values).read_by(session._note)
+        state.values = Values(values).read_by(session._track_value)
         _OF_RUN.set(state)
         isolation.SESSION.set(None)
         fragments.begin_page(is_same=False, has_browser=False, all_at_once=False)
@@ -78,12 +78,12 @@ PAST_THE_NOTES = {
     "a link for others": session.shared,
     "a change": lambda: session.change(d=3),
     "the page as it stands": fragments.page_fragments,
-    "without a note": lambda: untracked().__enter__(),
+    "looked at untracked": lambda: untracked().__enter__(),
     "what a source is worth": lambda: session.value.now("d"),
     "a value unread": lambda: session.values().unread("d"),
     "values compared unread": lambda: session.values().changed(Values({"d": 1})),
     "what a question covers": lambda: cards.Page("cross_attention").covers(),
-    "the session": lambda: st.session_state.get("visit"),
+    "the session": lambda: st.session_state.get("session"),
     "the address": lambda: st.query_params.to_dict(),
     "the language": lambda: st.context.locale,
     "another run": st.rerun,
@@ -221,7 +221,7 @@ def test_there_is_no_way_to_a_trace_without_its_notes(comes):
     comes(b=2)
     with tracked_later():
         trace = tracked(lambda: of_two(session.values()))
-    with pytest.raises(Misdeclared, match="without a note"):
+    with pytest.raises(Misdeclared, match="untracked"):
         trace.plain  # noqa: B018
     with pytest.raises(AttributeError):
         trace.no_such_thing  # noqa: B018

@@ -174,7 +174,7 @@ def test_an_open_cell_on_a_page(name, value):
     widgets = {"seed": at.text_input, "sentence": at.text_area}
     widgets[name](key=f"control_{name}").set_value(value).run()
     stands(at)
-    held = at.session_state["visit"].chosen
+    held = at.session_state["session"].chosen
     assert "edits" not in held
     assert ("cell" in held) == (name not in MAKES_SHAPES)
 

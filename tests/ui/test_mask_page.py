@@ -53,7 +53,7 @@ def test_the_cell_that_is_offered_to_flip_lets_a_query_see_its_answer_and_leaves
     at = visit(PAGE)
     at.button(key="change_mask").click().run()
     at.button(key="flip_mask").click().run()
-    last = len(at.session_state["visit"].values.sentence.split()) * 2 - 2  # blanks are tokens
-    assert at.session_state["visit"].chosen["turned"] == f"{last - 1}.{last}"
+    last = len(at.session_state["session"].values.sentence.split()) * 2 - 2  # blanks are tokens
+    assert at.session_state["session"].chosen["turned"] == f"{last - 1}.{last}"
     assert "Nothing to look at" not in rendered(at)
     assert not visit(PAGE, tokenizer="blanks", sentence="alone").exception

@@ -123,7 +123,7 @@ def test_a_mistake_has_its_stories_and_a_way_to_the_notebook_s_sentence():
         assert story.told().right in shown
     assert STORIES["mask_after_softmax"].title not in shown
     at = stands(at.button(key="seen_missing_scale").click().run())
-    values = at.session_state["visit"].values
+    values = at.session_state["session"].values
     assert (values.example, values.mistake) == ("sorry_dave_first_run", "no_scaling")
     assert at.query_params["example"] == "sorry_dave_first_run"
     assert not [each for each in at.button if each.key == "seen_missing_scale"]

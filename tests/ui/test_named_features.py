@@ -177,10 +177,10 @@ def test_the_page_says_what_is_drawn_instead_above_its_pictures():
     at = first_visit("tokenize_and_embed")
     at.text_area(key="control_sentence").set_value("the zebra").run()
     stands(at)
-    notice = shared.random_fallback_notice(at.session_state["visit"].values)
+    notice = shared.random_fallback_notice(at.session_state["session"].values)
     assert notice in [each.value for each in at.main.text]
     again = visit("tokenize_and_embed", example=FIRST, sentence="the zebra")
-    assert again.session_state["visit"].notices == []
+    assert again.session_state["session"].notices == []
     assert notice in [each.value for each in again.main.text]
 
 

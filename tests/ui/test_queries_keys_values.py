@@ -192,12 +192,12 @@ def test_a_training_says_how_it_ended_and_is_kept():
 def test_numbers_typed_into_a_matrix_go_with_it_and_with_nothing_else():
     at = visit(PAGE, q_edits="0.0:9", k_edits="1.1:8", v_edits="0.1:7")
     next(each for each in at.slider if each.key.startswith("control_d_v")).set_value(5).run()
-    held = stands(at).session_state["visit"].chosen
+    held = stands(at).session_state["session"].chosen
     assert [name for name in OF_MATRICES if name in held] == ["q_edits", "k_edits"]
     at.button_group(key=next(k.key for k in at.button_group if "start" in k.key)).set_value(
         "linear"
     ).run()
-    assert not [name for name in OF_MATRICES if name in stands(at).session_state["visit"].chosen]
+    assert not [name for name in OF_MATRICES if name in stands(at).session_state["session"].chosen]
 
 
 def test_what_runs_anew_takes_nothing_of_a_card_that_is_kept():

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from alone import Visitor, other_texts
+from attention_ui.cards.changing import OfCell, read_by_picture
 from attention_ui.controls import session
 from attention_ui.controls.control import MAX_LINK, Control, understood
 from attention_ui.controls.fields import Edits, Flag, Whole
@@ -354,3 +355,16 @@ def test_no_choice_is_offered_that_would_take_along_what_is_fixed():
             told = session.try_to_choose({"most": "5"})
         assert (told is None) == (not link)
         assert visitor.state.values.largest == (8 if link else 5)
+
+
+def test_a_picture_reads_of_what_it_carries_where_that_stands():
+    """Of a number of a matrix the number, and of any other control its value."""
+    with Visitor("queries_keys_values", example="wild_cat", q_edits="0.1:5").here() as state:
+        controls = {each.name: each for each in state.controls}
+        for place, stands in (((0, 1), 5), ((1, 0), None)):
+            name = ".".join(["q_edits", *map(str, place)])
+            cell = OfCell(name, controls["q_edits"].field, edits="q_edits", place=place)
+            source, of = read_by_picture(cell)
+            assert source.now(of) == stands
+        source, of = read_by_picture(controls["seed"])
+        assert source.now(of) == state.values.unread("seed")

@@ -57,7 +57,7 @@ def test_scores_that_cannot_be_used_stay_typed_and_are_explained():
     at.text_input(key="control_typed").set_value(" 2 1 −∞ ").run()
     stands(at)
     assert values_of(at).typed == (2, 1, -math.inf)
-    assert at.session_state["visit"].drafts == {}
+    assert at.session_state["session"].drafts == {}
 
 
 def test_the_example_s_scores_can_be_taken_over():

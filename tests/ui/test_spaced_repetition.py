@@ -40,7 +40,7 @@ def test_beside_what_is_ignored_the_rest_counts():
 
 def home(kept):
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG)
-    visit = at.session_state["visit"] = LessonSession()
+    visit = at.session_state["session"] = LessonSession()
     told = visit.own(ComingBack)
     told.text, told.day = json.dumps(kept), TODAY
     at.session_state["row_again"] = True
@@ -61,7 +61,7 @@ def home(kept):
 def test_what_is_due_is_asked_and_nothing_else(kept, asked):
     at = home(kept)
     stands(at)
-    assert at.session_state["visit"].own(Round).asked == asked
+    assert at.session_state["session"].own(Round).asked == asked
     assert ("Coming back" in str(at)) == bool(asked)
     assert set(at.query_params) == set(), "no link has it"
 
@@ -104,4 +104,4 @@ def test_three_questions_are_answered_one_after_the_other():
     at.button(key="again_next").click().run()
     stands(at)
     assert SCHEDULE in [each.value for each in at.caption]
-    assert at.session_state["visit"].own(ComingBack).changes[-1] == {LESSON: (0, 1)}
+    assert at.session_state["session"].own(ComingBack).changes[-1] == {LESSON: (0, 1)}
