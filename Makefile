@@ -100,7 +100,7 @@ $(VENV)/.ready-to-run: $(NEEDS) $(VENV)/pyvenv.cfg
 	@$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/.ready-to-test: requirements-dev.txt requirements-model.txt requirements-notebook.txt $(NEEDS) $(VENV)/pyvenv.cfg
+$(VENV)/.ready-to-test: requirements-dev.txt requirements-model.txt requirements-notebook.txt requirements-site.txt $(NEEDS) $(VENV)/pyvenv.cfg
 	@echo 'Installing what the app and its tests need into $(VENV) (this can take minutes) ...'
 	@$(PIP) -r requirements-dev.txt
 	@touch $(VENV)/.ready-to-run $@

@@ -30,7 +30,8 @@ def main(arguments: list[str] | None = None) -> int | str:
         asked = _parser().parse_args(arguments)
         if find_spec("attention_ui.frame") is None:
             return "The app is not in this package of pictures: `pip install .` brings it."
-        return {"model": lambda _: _get_model(), "serve": _serve}.get(asked.command, _start)(asked)
+        does = {"model": lambda _: _get_model(), "serve": _serve, "page": _write_page}
+        return does.get(asked.command, _start)(asked)
     except KeyboardInterrupt:
         return STOPPED
 
@@ -64,7 +65,29 @@ def _parser() -> argparse.ArgumentParser:
                         "holds one, and a school may have one address (400)")  # fmt: skip
     commands.add_parser("check", help="check an attention of yours: check my_file.py:attention")
     commands.add_parser("model", help="get SmolLM2, a real language model (98 MB, Apache-2.0)")
+    page = commands.add_parser("page", help="write a lesson as one file: page causal_mask")
+    page.add_argument("lesson", help="its name, such as causal_mask")
+    page.add_argument("settings", nargs="*", metavar="name=value", type=_setting,
+                      help="as a link of the app has them: seed=3")  # fmt: skip
+    page.add_argument("-o", "--output", type=Path, help="the file; else the lesson's name")
+    page.add_argument("--app", default=None, metavar="URL", type=_address,
+                      help="where the app is, for links to what only the app can do")  # fmt: skip
+    page.add_argument("--strict", action="store_true",
+                      help="for pages that let no text become code")  # fmt: skip
     return parser
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (sign and name.isidentifier()):
+        raise argparse.ArgumentTypeError(f"{text!r}: give a setting as name=value, such as seed=3")
+    return name, value
+
+
+def _address(text: str) -> str:
+    if not re.match(r"https?://[^\s\"'<>]+$", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address: it begins with https://")
+    return text
 
 
 def _port(text: str) -> int:
@@ -107,6 +130,29 @@ def _get_model() -> int | str:
         return f"It could not be installed: {wrong}"
     print(f"SmolLM2 is there: `{NAME}` shows it on the page “A real model”.")
     return 0
+
+
+def _write_page(asked: argparse.Namespace) -> int | str:
+    """Write a lesson as one file, and say what is in it."""
+    if wrong := _no_writer():
+        return wrong
+    from attention_ui.site.command import write_page
+
+    return write_page(SERVED / "pages", asked)
+
+
+def _no_writer() -> str:
+    """What to do where the packages that write lessons as files are missing, in words."""
+    needed = {
+        "markdown_it": "markdown-it-py",
+        "latex2mathml": "latex2mathml",
+        "fontTools": "fonttools",
+    }
+    needed |= {"brotli": "brotli", "vl_convert": "vl-convert-python"}
+    missing = [package for name, package in needed.items() if find_spec(name) is None]
+    if missing:
+        return f"Writing lessons needs packages that are not here: pip install {' '.join(missing)}"
+    return ""
 
 
 def _start(asked: argparse.Namespace) -> int | str:

@@ -50,7 +50,12 @@ def as_in():
     )
 
 
-@page.card("today", "One head, then and now", words.on_words, controls=[ui.alive(as_in)])
+@page.card(
+    "today",
+    "One head, then and now",
+    words.on_words,
+    controls=[ui.alive(as_in, "sets them all as in a model that people know")],
+)
 def today(v, trace):
     yield ui.row(
         HEAD.at(width=110),

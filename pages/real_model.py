@@ -52,7 +52,7 @@ def next_token(v):
     yield ui.row(lesson.PROMPT.at(width=560), lesson.MODEL.at(width=230))
     for told in words.not_as_typed(v, model):
         yield ui.text(told)
-    yield ui.alive(way_to_a_model)
+    yield ui.alive(way_to_a_model, "reads any text here, with any model of yours")
     yield ui.progress(lesson.PASS)
     found = None if has_changed(v.model) else seen(v)
     if found is not None:

@@ -97,7 +97,10 @@ def take_over(v, trace):
         *(
             [lesson.TYPED.at(width=300)]
             if is_typed(v)
-            else [lesson.ROW_QUERY.at(width=150), ui.alive(take_over)]
+            else [
+                lesson.ROW_QUERY.at(width=150),
+                ui.alive(take_over, "lets you take these scores over and type others"),
+            ]
         ),
     ],
 )

@@ -65,7 +65,7 @@ def next_word(v):
         if not say_problem(lesson.BEGINNING.name, in_a_line=True):
             tries(*lesson.READY)
 
-    yield ui.alive(ready)
+    yield ui.alive(ready, "has beginnings to try here, and reads any of yours")
     yield ui.chart("next", charts.next_word(v), 760)
     yield ui.light(*words.judged(v))
 

@@ -210,7 +210,7 @@ def merge(v):
         counting = Matrix(made["word_counts"]), "in", before, NEW_LINE
         each = (*counting, "=", Matrix(counted, rows=some), NEW_LINE, "→", after)
         yield ui.matrices(made, *each, is_aside=True)
-    yield ui.alive(merges.take_along)
+    yield ui.alive(merges.take_along, "gives you all merges as a program or a notebook")
 
 
 @deeper.section("merge_costs", "Ties, bytes, and what a vocabulary costs")
@@ -230,7 +230,7 @@ def merge_costs(v):
     when=has_a_real_model,
 )
 def model_word():
-    yield ui.alive(word_of_a_real_model)
+    yield ui.alive(word_of_a_real_model, "shows this of any word of yours")
 
 
 @deeper.section(
@@ -254,7 +254,7 @@ real = page.fold(
 
 @real.section("real_tokens", "")
 def real_tokens():
-    yield ui.alive(in_a_real_model)
+    yield ui.alive(in_a_real_model, "shows what a real model makes of your text")
 
 
 page.answers(

@@ -121,10 +121,11 @@ def test_the_core_imports_torch_the_standard_library_and_in_one_module_each_a_fi
 
 def test_whatever_is_imported_is_asked_for():
     """A package that another one brings today it may leave out tomorrow."""
-    files = ("requirements-app.txt", "requirements-notebook.txt")
+    files = ("requirements-app.txt", "requirements-notebook.txt", "requirements-site.txt")
     written = "\n".join((ROOT / file).read_text() for file in files)
-    asked = re.findall(r"^[A-Za-z]+", written, re.MULTILINE)
+    asked = re.findall(r"^[A-Za-z]+(?:2mathml)?", written, re.MULTILINE)
     others = {"pillow": "PIL", "vl": "vl_convert", "XlsxWriter": "xlsxwriter"}
+    others |= {"markdown": "markdown_it", "fonttools": "fontTools"}
     asked = [others.get(name, name) for name in asked]
     known = {"attention_core", "attention_ui", *asked, *sys.stdlib_module_names}
     files = [*SHOWN, *CORE, *ROOT.glob("attention_explorer/*.py")]

@@ -21,9 +21,11 @@ from .plain_text import plain_text
 from .reasons import MASKED, ONE_HOT, SMALL, why, why_term
 
 
-def remarks(step: Step, index: tuple[int, ...]) -> list[str]:
-    """Sentences about the cell at `index`, in Markdown without any of the learner's text."""
-    arithmetic = step.arithmetic(index)
+def remarks(step: Step, index: tuple[int, ...], arithmetic: Expression | None = None) -> list[str]:
+    """Sentences about the cell at `index`, in Markdown without any of the learner's text. Its
+    `arithmetic` may be known.
+    """
+    arithmetic = arithmetic or step.arithmetic(index)
     if isinstance(arithmetic, Sum) and len(arithmetic.parts) > 1:
         return _of_sum(step, arithmetic)
     if isinstance(arithmetic, Product):

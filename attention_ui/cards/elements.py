@@ -56,6 +56,8 @@ class Shown:
     call: Callable[..., Any]
     given: tuple = ()
     look: Mapping[str, Any] = field(default_factory=dict)
+    sets: Mapping[str, Any] | None = None
+    """Of a button, the values of controls that it sets; None where it does something else."""
 
     @property
     def n_bytes(self) -> int:
@@ -145,21 +147,26 @@ class Alive:
     """What runs whenever its card is drawn."""
 
     made: Callable[..., None]
+    adds: str = ""
+    """What it offers, as a sentence goes on after “The app”, for where it cannot run; "" where the
+    card is whole without it.
+    """
 
     def draw(self) -> None:
         this_session().declared.given_alive(self.made)
 
 
-def alive(draw: Callable[..., None]) -> Alive:
+def alive(draw: Callable[..., None], adds: str = "") -> Alive:
     """The way out for what is alive, such as a dialog: it runs whenever its card is drawn, and asks
-    for `v` and `trace` itself. Raises TypeError where it takes its card's, maybe another visitor's.
+    for `v` and `trace` itself. What it `adds` is said where no app runs. Raises TypeError where it
+    takes its card's, maybe another visitor's.
     """
     for name, cell in zip(draw.__code__.co_freevars, draw.__closure__ or (), strict=True):
         if isinstance(cell.cell_contents, Values | Trace):
             raise TypeError(
                 f"{draw.__name__} takes {name} of its card: let it ask for v or trace itself"
             )
-    return Alive(draw)
+    return Alive(draw, adds)
 
 
 def progress(name: str) -> Shown:
@@ -238,7 +245,7 @@ def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values
                 f"are {known}"
             )
     look = {"type": "tertiary", **(look or {})}
-    return button(label, key, partial(session.change, **values), **look)
+    return replace(button(label, key, partial(session.change, **values), **look), sets=values)
 
 
 @event()

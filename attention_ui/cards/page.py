@@ -282,11 +282,7 @@ class Card:
             if self.opens is None:
                 raise
             failed = error  # what can be chosen here is drawn first: it may be the way out
-        made = cache.get(
-            ("card", self.page.name, self.name, self.identity),
-            self._make,
-            lambda made: 4_000 + sum(getattr(each, "n_bytes", 0) for each in made.elements),
-        )
+        made = self.made()
         this_session().cards[self.name] = self.title
         above = self.page.explained_above(self)
         kept_open, folded = self._folds(made)
@@ -367,6 +363,14 @@ class Card:
         if run and run.steps is not None:
             with self.page.within("goes_on"):
                 go_on_with_page(run)
+
+    def made(self) -> "Made":
+        """What it has come to for the values there are now; within `in_card`."""
+        return cache.get(
+            ("card", self.page.name, self.name, self.identity),
+            self._make,
+            lambda made: 4_000 + sum(getattr(each, "n_bytes", 0) for each in made.elements),
+        )
 
     def _make(self) -> "Made":
         given = self.page.given

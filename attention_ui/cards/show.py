@@ -18,6 +18,7 @@ from attention_core.files.refused import ModelRefused
 from attention_core.largest_effect import largest_cell
 from attention_core.trace import memoized
 
+from ..charts.chart import Chart
 from ..controls import session
 from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
@@ -578,29 +579,39 @@ def _first_cell(layout: Layout, matrix: Matrix) -> tuple[int, ...]:
     return *matrix.lead, *(of[at] if of else at for at, of in zip(place, picked, strict=False))
 
 
-def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> None:
+def chart(name: str, made: Chart, width: int | None = 440, height: int = 0) -> None:
     """A picture that is no matrix: a small chart of the lesson's own, with its words; as wide as
     this, or as the card, where that is narrower; and as high, its labels and its legend included.
     None leaves it the width that it says itself.
     """
     if width is None:
-        look = {"width": "content", "alt": made.alt, "key": f"chart_{name}"}
+        look: dict[str, Any] = {"width": "content", "alt": made.alt, "key": f"chart_{name}"}
         st.vega_lite_chart(made.frame, made.spec, **look)
         return
-    # What is as high as it has rows keeps its height.
+    spec = fitted(made, height)
+    by_rows, tall = fills(made), spec.get("height")
+    # Said before the chart is there, so that nothing below it moves when it comes.
+    is_said = spec["autosize"]["type"] == "fit" and isinstance(tall, int)
+    look = {"width": "stretch", "height": tall if is_said else "content"}
+    look |= {"alt": made.alt, "key": f"chart_{name}"}
+    with st.container(width=width, key=f"{'fills_' if by_rows else ''}chart_of_{name}"):
+        st.vega_lite_chart(made.frame, spec, **look)
+
+
+def fills(made: Chart) -> bool:
+    """Whether a chart is as high as it has rows."""
     kind = made.spec.get("autosize", {}).get("type")
-    by_rows = kind == "fit-x" or (kind != "fit" and made.spec.get("width") == "container")
+    return kind == "fit-x" or (kind != "fit" and made.spec.get("width") == "container")
+
+
+def fitted(made: Chart, height: int = 0) -> dict:
+    """The specification of a chart as wide as its room, and as high as this if it is named."""
     has_steps = isinstance(made.spec.get("height"), dict)
-    fit = "fit-x" if by_rows or has_steps else "fit"
+    fit = "fit-x" if fills(made) or has_steps else "fit"
     spec = {**made.spec, "width": "container", "autosize": {"type": fit, "contains": "padding"}}
     spec["padding"] = {"left": 2, "top": 2, "right": 2, "bottom": 2}  # Streamlit adds 20 below
     if has_steps:  # a height for each row: Vega says on the console that it cannot fit that
         drawn = [each.get("encoding", {}) for each in (made.spec, *made.spec.get("layer", ()))]
         field = next(each["y"]["field"] for each in drawn if "y" in each)
         height = len({str(each) for each in made.frame[field]}) * made.spec["height"]["step"]
-    spec |= {"height": height} if height else {}
-    # Said before the chart is there, so that nothing below it moves when it comes.
-    tall = spec["height"] if fit == "fit" and isinstance(spec.get("height"), int) else "content"
-    look = {"width": "stretch", "height": tall, "alt": made.alt, "key": f"chart_{name}"}
-    with st.container(width=width, key=f"{'fills_' if by_rows else ''}chart_of_{name}"):
-        st.vega_lite_chart(made.frame, spec, **look)
+    return spec | ({"height": height} if height else {})

@@ -11,6 +11,8 @@ An app has a class of its own. Its rooms keep what is theirs in classes of their
 `this_session().own(Tally)`.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -103,3 +105,16 @@ def the_session() -> Any:
                 session = st.session_state[KEY] = _make[0]()
         _OF_RUN.set(session)
     return session
+
+
+@contextmanager
+def session_of(one: Session) -> Iterator[None]:
+    """Within, whoever asks gets this session: that of somebody without a browser, for whom a page
+    is written to a file. Streamlit is not asked.
+    """
+    before = [(each, each.set(of)) for each, of in ((_OF_RUN, one), (SESSION, None))]
+    try:
+        yield
+    finally:
+        for each, was in before:
+            each.reset(was)

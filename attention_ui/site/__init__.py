@@ -1,0 +1,1 @@
+"""Lessons as files: what their cards yield, written without a server behind it."""

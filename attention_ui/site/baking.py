@@ -1,0 +1,445 @@
+"""At which settings a file has a lesson: all that its cards come to as a hand moves, beforehand.
+
+Of each piece of a page (a card, the closing answers) this finds by which controls and which open
+questions it is another, by making it so; and writes it for each value of each of these controls,
+alone, and where those are few, together. What a control reaches beyond the bytes that a file may
+have stays as it is, and the script says for which value it stands.
+"""
+
+import itertools
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..cards.elements import Picture, Row
+from ..cards.page import Ask, Card, Made
+from ..controls.control import Control
+from ..controls.covered import EVERY, covered_how
+from ..controls.shared import PREDICT
+from ..reactive.source import tracking
+from .questions import question
+from .reader import Reader
+from .told import TABLES, Told, as_json
+from .writer import Writer, choices_of
+
+MOST_TOGETHER = 48
+"""States of a card whose controls are told together."""
+MOST_WRITTEN = 900
+"""So often are cards made of one lesson: what would take longer stays as it is."""
+MOST_STATES = 400
+"""Of a piece: one with more stays as it is."""
+FEW_VALUES = 16
+"""A control with more values is tried at its ends and in the middle, for what it reaches."""
+_PICTURE = re.compile(r'(data-picture=")(\d+)"')
+PACKED = 4 / 3
+"""A file holds packed bytes as letters."""
+
+Move = tuple[tuple[str, str], ...]
+"""Controls that stand at other values than the page opens with, and their texts."""
+
+
+@dataclass
+class Piece:
+    """A piece of a page, and what it comes to in each state that is told."""
+
+    name: str
+    title: str
+    write: Callable[[Move, frozenset[str]], str]
+    card: Card | None = None
+    asks: list[str] = field(default_factory=list)
+    """The questions by which it is another while they are open."""
+    axes: list[str] = field(default_factory=list)
+    """The controls that it follows."""
+    reached: set[str] = field(default_factory=set)
+    """The controls by which it is another."""
+    states: dict[str, int] = field(default_factory=dict)
+
+
+def key_of(move: Move, asked: Sequence[str]) -> str:
+    """The name of a state, as the script makes it too."""
+    return "&".join(f"{name}={text}" for name, text in sorted(move)) + "?" + ",".join(sorted(asked))
+
+
+class Baked:
+    """A lesson with all that its file tells: `pieces` in the order of the page, `controls` that
+    move. `most_bytes` is how much of it there may be, packed.
+    """
+
+    def __init__(self, reader: Reader, writer: Writer, most_bytes: int, moves: bool = True) -> None:
+        self.moves = moves
+        self.reader, self.writer, self.most_bytes = reader, writer, most_bytes
+        self.told: Told = writer.told
+        self.controls: dict[str, dict[str, Any]] = {}
+        self.asks: dict[str, dict[str, Any]] = {}
+        self.fixed: dict[str, str] = {}
+        """The controls of cards that do not move, and why."""
+        self._packer, self._packed, self._counted = zlib.compressobj(6), 0, dict.fromkeys(TABLES, 0)
+        self._followed: list[tuple[Piece, str, list[str]]] = []
+        """Pieces, the controls that they follow, and their states then, in this order."""
+        self.n_written = 0
+        """So often was a card made."""
+        self._asks_about: dict[tuple[str, Move], set[str]] = {}
+        """The steps of which a card asks whether they are covered."""
+        self._made: dict[tuple, tuple[Any, str]] = {}
+        self._moved: dict[Move, Any] = {(): reader.base}
+        page = reader.page
+        self.pieces = [
+            Piece(one.name, one.title, self._card(one), one) for one in page.every_card()
+        ]
+        self.pieces += [
+            Piece("closing_answers", "", self._whole(writer.closing)),
+            Piece("what_holds", "What holds of this attention", self._whole(writer.checks)),
+        ]
+
+    # --- one state --------------------------------------------------------------------------------
+    def _values(self, move: Move) -> Any:
+        if move not in self._moved:
+            self._moved[move] = self.reader.values_with(dict(move))
+        return self._moved[move]
+
+    def _goes_to(self, move: Move, asked: frozenset[str]) -> None:
+        self.reader.goes_to(self._values(move), asked, dict(move))
+        self.writer.is_base = not move
+        titles = {card.ask.name: card.title for card in self.reader.page.every_card() if card.ask}
+        if asked:
+            for one in self.reader.page.asks:
+                covered = frozenset(one.covered())
+                self.reader.session.covering[one.name] = (titles.get(one.name, ""), covered)
+
+    def _card(self, card: Card) -> Callable[[Move, frozenset[str]], str]:
+        def write(move: Move, asked: frozenset[str]) -> str:
+            self._goes_to(move, asked)
+            with self.reader.within(card):
+                with tracking() as reads:
+                    made = self.reader.made(card)
+                    self.n_written += 1
+                if not asked:
+                    steps = {name for source, name in reads if source is covered_how}
+                    self._asks_about[card.name, move] = steps
+                if made is None:
+                    return ""
+                covers = tuple(sorted(self.reader.session.covering.items())) if asked else ()
+                known = self._made.get((id(made), covers))
+                if known is None:
+                    rest = tuple(one for one in move if one[0] not in _carried_by(made))
+                    known = made, self.writer.card(card, made, (card.name, rest, asked))
+                    self._made[id(made), covers] = known
+                return known[1]
+
+        return write
+
+    def _whole(self, write: Callable[[], str]) -> Callable[[Move, frozenset[str]], str]:
+        def written(move: Move, asked: frozenset[str]) -> str:
+            self._goes_to(move, asked)
+            return write()
+
+        return written
+
+    def _tell(self, piece: Piece, move: Move, asked: Sequence[str]) -> str:
+        """Writes a piece in a state. Returns its key."""
+        key = key_of(move, asked)
+        if key not in piece.states:
+            piece.states[key] = self.told.once("html", piece.write(move, frozenset(asked)))
+        return key
+
+    # --- all of them ------------------------------------------------------------------------------
+    def bake(self) -> "Baked":
+        """Find and write all states that there is room for."""
+        asks = self._first_asked = [each.name for each in self.reader.asks_at(self.reader.base)]
+        for piece in self.pieces:
+            self._with_questions(piece, asks)
+        placed = self._placed()
+        candidates = {one.name: one for one in (PREDICT, *placed, *self.reader.page.sidebar)}
+        for one in candidates.values() if self.moves else ():
+            self._move(one)
+        for name in self.controls:
+            self._reach(candidates[name])
+        for piece in self.pieces:
+            self._together(piece)
+        self._tell_questions()
+        self._drop_what_is_too_much()
+        return self
+
+    def _with_questions(self, piece: Piece, asks: Sequence[str]) -> None:
+        first = piece.states[self._tell(piece, (), ())]
+        for name in asks:
+            if not self._may_cover(name, piece, ()):
+                continue
+            if self.told.once("html", piece.write((), frozenset([name]))) != first:
+                piece.asks.append(name)
+        for asked in _subsets(piece.asks):
+            self._tell(piece, (), asked)
+
+    def _placed(self) -> list[Control]:
+        """The controls that stand in cards, those that pictures carry first."""
+        known = {each.name: each for each in self.reader.controls}
+        names = [*self.writer.carried]
+        names += [name for each in self.writer.placed.values() for name in each]
+        return [known[name] for name in dict.fromkeys(names)]
+
+    def _texts(self, one: Control) -> list[str]:
+        """The texts that a control may have here, those that cannot be used left out."""
+        pairs = choices_of(one, self.reader.base.read_by(lambda _: None))
+        texts = [text for text, _ in pairs]
+        return [each for each in texts if self._values(((one.name, each),)) is not None]
+
+    def _homes(self, one: Control) -> list[Piece]:
+        """The pieces that a control stands in; of one that stands in none, all."""
+        cards = {name for name, each in self.writer.placed.items() if one.name in each}
+        return [piece for piece in self.pieces if piece.name in cards] or self.pieces
+
+    def _move(self, one: Control) -> None:
+        """Write the card that a control stands in at each of its values, if there is room."""
+        base = one.field.write(self.reader.base[one.name])
+        texts = self._texts(one)
+        others = [each for each in texts if each != base]
+        if not others:
+            self.fixed[one.name] = "more values than a file can hold"
+            return
+        told = {"base": base, "texts": texts, "label": one.label, "words": dict(
+            choices_of(one, self.reader.base)), "along": self._along(one, others)}  # fmt: skip
+        homes = self._homes(one)
+        is_told = False
+        for piece in homes:
+            is_told = self._follow(piece, one.name, others) or is_told
+        if is_told or one is PREDICT or one.name in self.writer.carried:
+            self.controls[one.name] = told
+        else:
+            self.fixed[one.name] = "more numbers than a file can hold"
+
+    def _along(self, one: Control, texts: Sequence[str]) -> dict[str, dict[str, str]]:
+        """What else stands otherwise at each of its values, such as a width that fits them."""
+        found = {}
+        for text in texts:
+            values = self._values(((one.name, text),))
+            changed = values.changed(self.reader.base) - {one.name}
+            fields = {each.name: each.field for each in self.reader.controls}
+            if changed:
+                found[text] = {name: fields[name].write(values[name]) for name in changed}
+        return found
+
+    def _follow(self, piece: Piece, name: str, texts: Sequence[str]) -> bool:
+        """Write a piece at each of these values of a control: whether it is another there, and
+        there is room.
+        """
+        before = dict(piece.states)
+        # While a question is open, words stand for where a control of many positions began.
+        is_brief = name == PREDICT.name or len(texts) > FEW_VALUES
+        n_asked = 1 if is_brief else 2 ** len(piece.asks)
+        if len(before) + len(texts) * n_asked > MOST_STATES:
+            piece.reached |= {name} if self._is_reached(piece, name, texts) else set()
+            return False
+        first = piece.states[key_of((), ())]
+        self._find_questions(piece, name, texts)
+        for text in texts:
+            for asked in [()] if is_brief else _subsets(piece.asks):
+                self._tell(piece, ((name, text),), asked)
+            if self.n_written > MOST_WRITTEN or not self._fits():
+                piece.states = before
+                self._forgets_what_is_new()
+                piece.reached |= {name} if self._is_reached(piece, name, texts) else set()
+                return False
+        new = {key: at for key, at in piece.states.items() if key not in before}
+        plain = {key: at for key, at in new.items() if key.endswith("?")}
+        if {*plain.values()} <= {first}:
+            piece.states = before
+            return False
+        piece.reached.add(name)
+        if not self._has_room():
+            piece.states = before
+            return False
+        piece.axes.append(name)
+        self._followed.append((piece, name, [*new]))
+        return True
+
+    def _find_questions(self, piece: Piece, name: str, texts: Sequence[str]) -> None:
+        """Questions that cover something of a piece only where a control stands otherwise."""
+        if name == PREDICT.name:
+            return
+        some = texts if len(texts) <= FEW_VALUES else [texts[0], texts[len(texts) // 2], texts[-1]]
+        for ask in [each for each in self._first_asked if each not in piece.asks]:
+            for text in some:
+                move = ((name, text),)
+                if not self._may_cover(ask, piece, move):
+                    continue
+                if piece.write(move, frozenset([ask])) != piece.write(move, frozenset()):
+                    piece.asks.append(ask)
+                    for asked in _subsets(piece.asks):
+                        self._tell(piece, (), asked)
+                    break
+
+    def _may_cover(self, ask: str, piece: Piece, move: Move) -> bool:
+        """Whether a question covers a step that a card asks about, or may cover a copy of one."""
+        if piece.card is None:
+            return True
+        if (piece.name, move) not in self._asks_about:
+            piece.write(move, frozenset())
+        about = self._asks_about.get((piece.name, move), set())
+        self._goes_to(move, frozenset([ask]))
+        (one,) = (each for each in self.reader.page.asks if each.name == ask)
+        return EVERY in about or not about.isdisjoint(one.covered())
+
+    def _is_reached(self, piece: Piece, name: str, texts: Sequence[str]) -> bool:
+        first = self.told.tables["html"][piece.states[key_of((), ())]]
+        some = dict.fromkeys([texts[0], texts[len(texts) // 2], texts[-1]])
+        return any(piece.write(((name, text),), frozenset()) != first for text in some)
+
+    def _reach(self, one: Control) -> None:
+        """Write the other cards that a control reaches, as far as there is room."""
+        told = self.controls[one.name]
+        others = [each for each in told["texts"] if each != told["base"]]
+        for piece in self.pieces:
+            if one.name in piece.reached:
+                continue
+            if len(others) > FEW_VALUES and not self._is_reached(piece, one.name, others):
+                continue
+            self._follow(piece, one.name, others)
+
+    def _together(self, piece: Piece) -> None:
+        """Write all that its controls come to together, where that is little."""
+        axes = [name for name in piece.axes if name != PREDICT.name]
+        if len(axes) < 2:
+            return
+        each = [self.controls[name]["texts"] for name in axes]
+        n = 2 ** len(piece.asks)
+        for texts in each:
+            n *= len(texts)
+        if n > MOST_TOGETHER:
+            return
+        before = dict(piece.states)
+        for texts in itertools.product(*each):
+            pairs = zip(axes, texts, strict=True)
+            move = tuple((a, text) for a, text in pairs if text != self.controls[a]["base"])
+            if len(move) > 1 and self._values(move) is not None:
+                for asked in _subsets(piece.asks):
+                    self._tell(piece, move, asked)
+        if not self._has_room():
+            piece.states = before
+
+    def _has_room(self) -> bool:
+        """Whether all that was told since it was asked last has room; if so, it counts."""
+        packer, n_packed = self._with_what_is_new()
+        self._forgets_what_is_new()
+        if PACKED * (n_packed + len(packer.copy().flush())) > self.most_bytes:
+            return False
+        self._packer, self._packed = packer, n_packed
+        return True
+
+    def _forgets_what_is_new(self) -> None:
+        """What has no room is in no state, and is not counted again."""
+        self._counted = {table: len(each) for table, each in self.told.tables.items()}
+
+    def _drop_what_is_too_much(self) -> None:
+        """What was left out once may have come in again, uncounted: then the last card goes."""
+        while self._followed and self.size() > self.most_bytes:
+            piece, name, keys = self._followed.pop()
+            piece.axes.remove(name)
+            piece.states = {key: at for key, at in piece.states.items() if key not in keys}
+
+    def _fits(self) -> bool:
+        """Whether what was told so far since then has room."""
+        packer, n_packed = self._with_what_is_new()
+        return PACKED * (n_packed + len(packer.flush())) <= self.most_bytes
+
+    def _with_what_is_new(self) -> tuple[Any, int]:
+        packer, n_packed = self._packer.copy(), self._packed
+        for table, each in self.told.tables.items():
+            n_packed += len(packer.compress(as_json(each[self._counted[table] :]).encode()))
+        return packer, n_packed
+
+    # --- questions --------------------------------------------------------------------------------
+    def _question(self, ask: Ask, move: Move) -> dict[str, Any] | None:
+        self._goes_to(move, frozenset([ask.name]))
+        asked, fingerprint = ask.made()
+        return None if asked is None else question(self.told, asked, fingerprint)
+
+    def _tell_questions(self) -> None:
+        """Each question, and what becomes of it where controls stand otherwise."""
+        if not self.reader.base["predict"]:
+            return
+        for ask in self.reader.page.asks:
+            first = self._question(ask, ())
+            states, axes = {key_of((), ()): first}, []
+            for name, told in self.controls.items():
+                if name == PREDICT.name:
+                    continue
+                for text in told["texts"]:
+                    if text == told["base"]:
+                        continue
+                    move = ((name, text),)
+                    made = self._question(ask, move)
+                    if made != first:
+                        states[key_of(move, ())] = made
+                        axes += [] if name in axes else [name]
+            self.asks[ask.name] = {"axes": axes, "states": states, "key": ask.name}
+
+    # --- what is told -----------------------------------------------------------------------------
+    def told_now(self) -> dict[str, Any]:
+        """What the script is told: tables with no entry that nothing leads to."""
+        places: dict[str, dict[int, int]] = {each: {} for each in TABLES}
+        made: dict[str, list[Any]] = {each: [] for each in TABLES}
+
+        def put(table: str, at: int) -> int:
+            if at not in places[table]:
+                places[table][at] = len(made[table])
+                made[table].append(None)
+                made[table][places[table][at]] = other(table, self.told.tables[table][at])
+            return places[table][at]
+
+        def other(table: str, one: Any) -> Any:
+            if table == "html":
+                return _PICTURE.sub(lambda at: f'{at[1]}{put("pictures", int(at[2]))}"', one)
+            if table == "pictures" and "cells" in one:
+                cells = {name: put("cells", at) for name, at in one["cells"].items()}
+                themes = {each: put("specs", one[each]) for each in ("light", "dark")}
+                like = {"like": put("pictures", one["like"])} if "like" in one else {}
+                return {**one, "cells": cells, **themes, **like}
+            return one
+
+        pieces = {
+            each.name: {
+                "title": each.title,
+                "axes": each.axes,
+                "asks": each.asks,
+                "reached": sorted(each.reached - {*each.axes}),
+                "states": {key: put("html", at) for key, at in each.states.items()},
+            }
+            for each in self.pieces
+        }
+        asks = {}
+        for name, each in self.asks.items():
+            states = {
+                key: one
+                and {
+                    **one,
+                    **{at: put("pictures", one[at]) for at in ("both", "alone") if at in one},
+                }
+                for key, one in each["states"].items()
+            }
+            asks[name] = {**each, "states": states}
+        return {**made, "pieces": pieces, "controls": self.controls, "asks": asks}
+
+    def size(self) -> int:
+        """About how many letters of the file it takes."""
+        return round(PACKED * len(zlib.compress(as_json(self.told_now()).encode(), 6)))
+
+
+def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for n in range(len(names) + 1):
+        yield from itertools.combinations(names, n)
+
+
+def _carried_by(made: Made) -> set[str]:
+    """The controls that pictures of a card carry."""
+    found = set()
+    for each in _flat([*made.controls, *made.elements]):
+        if isinstance(each, Picture) and each.carries is not None:
+            found.add(each.carries.name)
+    return found
+
+
+def _flat(elements: Sequence[Any]) -> Iterator[Any]:
+    for each in elements:
+        yield from _flat(each.elements) if isinstance(each, Row) else (each,)

@@ -1,0 +1,54 @@
+"""What the command writes: a lesson as a file, and what it says of it."""
+
+import logging
+import warnings
+from argparse import Namespace
+from pathlib import Path
+
+from ..frame.contents import LESSONS
+from .lesson_file import CannotBe, LessonFile, lesson_file
+
+
+def write_page(pages: Path, asked: Namespace) -> int | str:
+    """Write one lesson. Returns 0, or what is wrong in words."""
+    known = [each.name for each in LESSONS]
+    if asked.lesson not in known:
+        return f"There is no lesson {asked.lesson!r}. There are: {', '.join(known)}."
+    output = asked.output or Path(f"{asked.lesson}.html")
+    _be_quiet()
+    try:
+        made = lesson_file(
+            pages / f"{asked.lesson}.py", dict(asked.settings), asked.app or "", asked.strict
+        )
+    except CannotBe as error:
+        return str(error)
+    text = made.page()
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        return f"{output} cannot be written: {error.strerror}."
+    print(told(made, output, len(text.encode())))
+    return 0
+
+
+def told(made: LessonFile, output: Path, n_bytes: int) -> str:
+    """What is in a file, in a few lines."""
+    counted = made.counted()
+    n_cards = len(counted["whole"]) + len(counted["with a reason"])
+    lines = [f"{output}: {made.title}, {n_bytes / 1_000:,.0f} kB."]
+    lines.append(f"{len(counted['whole'])} of {n_cards} cards are whole.")
+    for name in counted["with a reason"]:
+        adds = "; ".join(dict.fromkeys(made.baked.writer.needs_app[name]))
+        lines.append(f"  {name}: the app {adds}")
+    moving = [*counted["moves in a picture"], *counted["moves"]]
+    if moving:
+        lines.append(f"These controls move: {', '.join(moving)}.")
+    if counted["stands"]:
+        lines.append(f"These stand as they are: {', '.join(counted['stands'])}.")
+    return "\n".join(lines)
+
+
+def _be_quiet() -> None:
+    """Streamlit warns at each of its functions that no browser is there."""
+    logging.disable(logging.WARNING)
+    warnings.filterwarnings("ignore", module="streamlit")

@@ -1,0 +1,273 @@
+"""A lesson as one file: words, formulas, pictures and Vega in it, alive without a server.
+
+    lesson_file(script, {"sentence": "A cat sat"}).page()
+
+All that a page's script is told is packed data; no text of a person stands in the HTML but escaped.
+"""
+
+import base64
+import gzip
+import html
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import vl_convert
+from fontTools import subset
+
+from ..cards.page import Fold
+from ..cards.review import declared
+from ..controls.shared import PREDICT, SENTENCE
+from ..frame.basics import takes
+from ..frame.contents import HOME, lesson
+from ..notebook.picture import VEGA_LITE
+from .baking import Baked
+from .markdown import inline, markdown, plain
+from .reader import MOST_SECONDS, CannotBe, Reader
+from .told import Told, as_json
+from .writer import Link, Writer, attributes, no_page
+
+_HERE = Path(__file__).parent
+MOST_BYTES = 800_000
+"""Of a file."""
+LETTERS = [
+    *range(32, 127),
+    *range(160, 384),
+    *range(0x391, 0x3CA),
+    *map(ord, "−–—‘’“”…√·→↠⇒∞≈≠Σ≤≥×÷ᵀ⊙␣↵⇥‹›✓✔✕⚠ⓘ€"),
+]
+"""Those that are taken along of the app's own font: the West's, and what formulas are named by."""
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; font-src data:; "
+    "img-src data: blob:; base-uri 'none'; form-action 'none'"
+)
+"""What a strict file holds itself to: nothing from anywhere, and no text becomes code but its own.
+"""
+
+
+def packed(text: str) -> str:
+    """As letters that stand in HTML, and that every browser unpacks."""
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+@lru_cache(maxsize=1)
+def vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script."""
+    return vl_convert.javascript_bundle("window.attentionDraw = vegaEmbed;", vl_version=VEGA_LITE)
+
+
+@lru_cache(maxsize=1)
+def fonts() -> str:
+    """The app's own letters as a style, so that pictures have the room that they were laid out for:
+    26 KB each in place of 170.
+    """
+    (streamlit,) = find_spec("streamlit").submodule_search_locations
+    folder, found = Path(streamlit, "static", "static", "media"), ""
+    for name, style in (("SourceSansVF-Upright", "normal"), ("SourceSansVF-Italic", "italic")):
+        options, made = subset.Options(flavor="woff2", layout_features=["kern"]), io.BytesIO()
+        font = subset.load_font(str(next(folder.glob(f"{name}*"))), options)
+        few = subset.Subsetter(options)
+        few.populate(unicodes=LETTERS)
+        few.subset(font)
+        subset.save_font(font, made, options)
+        found += f'@font-face{{font-family:"Source Sans";font-style:{style};font-weight:200 900;'
+        found += f"src:url(data:font/woff2;base64,{base64.b64encode(made.getvalue()).decode()})}}"
+    return found
+
+
+def script() -> str:
+    """What runs in a page."""
+    return (_HERE / "page.js").read_text(encoding="utf-8")
+
+
+def style() -> str:
+    """How a page looks, in both themes, on a phone and on paper."""
+    return (_HERE / "page.css").read_text(encoding="utf-8")
+
+
+@dataclass
+class LessonFile:
+    """A lesson at some settings, written."""
+
+    name: str
+    baked: Baked
+    told: dict[str, Any]
+    body: str
+    app: str = ""
+    strict: bool = False
+    is_whole: bool = True
+    """Whether everything stands in one file; else what lessons share stands beside it."""
+    also: Mapping[str, Any] = field(default_factory=dict)
+    """What the script is told beside the lesson."""
+
+    @property
+    def title(self) -> str:
+        return lesson(self.name).title
+
+    def page(self, head: str = "", foot: str = "") -> str:
+        """The whole file."""
+        told = {**self.told, "lesson": self.name, "strict": self.strict, **self.also}
+        data = _data("told", packed(as_json(told)))
+        rule = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        parts = f"<style>{fonts()}{style()}</style>"
+        run = f"{_data('vega', _packed_vega())}{data}<script>{script()}</script>"
+        return (
+            '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+            f"{rule if self.strict else ''}"
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f'<meta name="generator" content="{HOME.title}">'
+            f"<title>{plain(self.title)} · {plain(HOME.title)}</title>{parts}{head}</head>"
+            f"<body><main>{self.body}</main>{foot}{run}</body></html>"
+        )
+
+    def counted(self) -> dict[str, list[str]]:
+        """The names of cards that are whole here, and of those of which only the app has all; of
+        controls that move in pictures, that move beside them, and that do not move.
+        """
+        moves, placed = self.baked.controls, self.baked.writer.placed
+        carried = set(self.baked.writer.carried)
+        cards = [each for each in self.baked.pieces if each.card and any(self._html(each))]
+        in_cards = {name for each in placed.values() for name in each}
+        return {
+            "whole": [each.name for each in cards if each.name not in self.baked.writer.needs_app],
+            "with a reason": [
+                each.name for each in cards if each.name in self.baked.writer.needs_app
+            ],
+            "moves in a picture": sorted(in_cards & carried),
+            "moves": sorted((in_cards - carried) & moves.keys()),
+            "stands": sorted(in_cards - carried - moves.keys()),
+        }
+
+    def _html(self, piece: Any) -> list[str]:
+        return [self.baked.told.tables["html"][at] for at in piece.states.values()]
+
+
+@lru_cache(maxsize=1)
+def _packed_vega() -> str:
+    return packed(vega())
+
+
+def _data(name: str, text: str) -> str:
+    return f'<script type="text/plain" id="{name}">{text}</script>'
+
+
+def lesson_file(
+    script_of_page: Path,
+    texts: Mapping[str, str],
+    app: str = "",
+    strict: bool = False,
+    link: Link = no_page,
+    most_bytes: int = MOST_BYTES,
+    most_seconds: float = MOST_SECONDS,
+    moves: bool = True,
+) -> LessonFile:
+    """A lesson that opens at settings that a link of the app names, as `texts`. `app` is where the
+    app is, if anywhere; `link` gives the addresses of other lessons. Raises CannotBe, in words, for
+    settings that cannot be. Without `moves` no control moves but those in pictures: for who only
+    looks at what a page opens with.
+    """
+    page = declared(script_of_page)
+    reader = Reader(page, texts, most_seconds)
+    room = most_bytes - len(_packed_vega()) - len(fonts()) - len(script()) - len(style())
+    with reader.here():
+        writer = Writer(reader, Told(), link, _app_at(app))
+        baked = Baked(reader, writer, max(room - 12_000, 0), moves).bake()
+        body = _body(baked)
+        told = baked.told_now()
+    return LessonFile(page.name, baked, told, body, app, strict)
+
+
+def _app_at(app: str) -> Link:
+    def address(name: str, texts: Mapping[str, str]) -> str:
+        if not app:
+            return ""
+        return f"{app.rstrip('/')}/{name}" + (f"?{urlencode(texts)}" if texts else "")
+
+    return address
+
+
+def _body(baked: Baked) -> str:
+    """The page: its head, a section for each card, folds, and what it ends with."""
+    reader, writer = baked.reader, baked.writer
+    page, here = reader.page, lesson(reader.page.name)
+    made = f'<header><div class="head"><h1>{plain(here.title)}</h1>{_quiet(baked)}</div>'
+    made += f'<div class="idea">{markdown(f"{here.idea} {takes(here)}".strip())}</div>'
+    if SENTENCE.name in reader.base:
+        told = plain(str(reader.base[SENTENCE.name]))
+        made += f'<p class="text caption">Sentence: {told}</p>'
+    made += "".join(_settings(baked)) + "</header>"
+    folds: dict[int | None, list[Fold]] = {}
+    for fold in page.folds:
+        folds.setdefault(fold.place, []).append(fold)
+    for at, card in enumerate(page.cards):
+        made += "".join(_fold(each) for each in folds.get(at, ()))
+        made += _section(card.name, card.title, card.is_section)
+    for place in (len(page.cards), None):
+        made += "".join(_fold(each) for each in folds.get(place, ()))
+    made += '<section class="closing piece" id="closing_answers" data-piece></section>'
+    if page.output:
+        made += (
+            '<details class="fold"><summary>What holds of this attention</summary>'
+            '<section class="card bare piece" id="what_holds" data-piece></section></details>'
+        )
+    address = writer.app(page.name, reader.texts)
+    way = f' <a href="{html.escape(address)}">Open the app</a>' if address else ""
+    return f"{made}{FOOT.replace('WAY', way)}"
+
+
+FOOT = (
+    '<footer class="caption"><p>A lesson of <b>Attention Explorer</b> as a file: it needs no '
+    "server, and sends nothing. In the app every control moves, and every number can be "
+    "changed.WAY</p>"
+    '<p id="tally"></p></footer>'
+    "<noscript><p>This page is drawn by a script of its own: let scripts run.</p></noscript>"
+)
+
+
+def _quiet(baked: Baked) -> str:
+    if not baked.reader.base[PREDICT.name]:
+        return ""
+    given = attributes(
+        class_="control",
+        data_control=PREDICT.name,
+        data_kind="switch",
+        data_label=PREDICT.label,
+        data_value="on",
+        data_words="on",
+        data_choices='[["on","on"],["off","off"]]',
+    )
+    return f"<div{given}></div>"
+
+
+def _settings(baked: Baked) -> list[str]:
+    """The controls that stand beside the sentence in the app, as far as they move."""
+    moves = [one for one in baked.reader.page.sidebar if one.name in baked.controls]
+    if not moves:
+        return []
+    baked.reader.goes_to(baked.reader.base)
+    each = "".join(baked.writer.control(one) for one in moves)
+    return [f'<div class="row settings">{each}</div>']
+
+
+def _section(name: str, title: str, is_section: bool) -> str:
+    tag = "h3" if is_section else "h2"
+    heading = f"<{tag}>{inline(title)}</{tag}>" if title else ""
+    bare = " bare" if is_section else ""
+    return (
+        f'<section class="card{bare} piece" id="{name}" data-piece>{heading}'
+        '<div class="made"></div></section>'
+    )
+
+
+def _fold(fold: Fold) -> str:
+    label = inline(fold._row[0])
+    inside = "".join(_section(each.name, each.title, each.is_section) for each in fold.cards)
+    return f'<details class="fold" id="row_{fold.key}"><summary>{label}</summary>{inside}</details>'
+
+
+__all__ = ["CannotBe", "LessonFile", "lesson_file"]

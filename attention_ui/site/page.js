@@ -1,0 +1,605 @@
+// What a page of a lesson does by itself: `told` has all that its cards come to, by the values of
+// the controls that move and by the questions that are open. Nothing is sent anywhere.
+(async () => {
+  const all = (what, of = document) => [...of.querySelectorAll(what)];
+  const make = (tag, looks = {}, ...inside) => {
+    const made = Object.assign(document.createElement(tag), looks);
+    made.append(...inside);
+    return made;
+  };
+  const unpack = (text) => new Response(new Blob([Uint8Array.from(atob(text), (letter) =>
+    letter.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  const packed = (id) => unpack(document.getElementById(id).textContent);
+  const told = window.attentionTold ?? JSON.parse(await packed("told"));
+  // As a script of the page's own: also where no text may become code (`new Function`).
+  let vega;
+  const ready = () => vega ??= window.attentionDraw ? Promise.resolve()
+    : packed("vega").then((code) => { document.head.append(make("script", { textContent: code })); });
+
+  // What was chosen and done here; it stays in this browser, where it may keep anything.
+  const place = `attention.${told.lesson}`;
+  const stored = (() => { try { return JSON.parse(localStorage.getItem(place)) } catch { return null } })();
+  const chosen = {}, done = { answered: {}, passed: [], first: {}, ...(stored ?? {}) };
+  let last = "";
+  const keep = () => {
+    try { localStorage.setItem(place, JSON.stringify(done)); } catch { /* a frame of its own */ }
+    window.dispatchEvent(new CustomEvent("attention", { detail: summary() }));
+  };
+
+  // --- states ------------------------------------------------------------------------------------
+  const name_of = (move, asked) => Object.entries(move).map(([name, text]) => `${name}=${text}`).sort()
+    .join("&") + "?" + [...asked].sort().join(",");
+  const within = (names, of) => Object.fromEntries(names.filter((each) => each in of)
+    .map((each) => [each, of[each]]));
+  // The state of something at what is chosen now, and the controls that it cannot follow.
+  const state_of = ({ axes, states, reached = [] }, asked = []) => {
+    const move = within(axes, chosen), tries = [move];
+    if (last in move) tries.push({ [last]: move[last] });
+    tries.push(...Object.keys(move).reverse().map((each) => ({ [each]: move[each] })), {});
+    const found = tries.find((each) => name_of(each, asked) in states) ?? {};
+    const stays = [...Object.keys(move).filter((each) => !(each in found)),
+      ...reached.filter((each) => each in chosen)];
+    return [states[name_of(found, asked)], stays];
+  };
+  const is_asking = () => chosen.predict !== "off" && "predict" in (told.controls ?? {})
+    || (chosen.predict !== "off" && Object.keys(told.asks).length > 0);
+  const question_of = (name) => is_asking() ? state_of(told.asks[name])[0] : null;
+  const is_open = (name) => {
+    const asked = question_of(name), given = done.answered[name];
+    if (!asked || (!asked.again && done.passed.includes(name))) return false;
+    return !given || (asked.again && given.right === false);
+  };
+  const value_of = (name) => {
+    if (name in chosen) return chosen[name];
+    for (const [other, text] of Object.entries(chosen)) {
+      const along = told.controls[other]?.along?.[text];
+      if (along && name in along) return along[name];
+    }
+    return told.controls[name]?.base;
+  };
+
+  // --- what is on the page -----------------------------------------------------------------------
+  const alike = (one, other) => one.nodeType === other.nodeType && one.nodeName === other.nodeName
+    && (one.nodeType !== 1 || ["name", "moves", "control", "ask", "of"].every((each) =>
+      one.dataset[each] === other.dataset[each]));
+  // Makes what stands there like what is to stand there, and keeps what is in a hand.
+  const morph = (now, then) => {
+    if (now.nodeType !== 1) { if (now.data !== then.data) now.data = then.data; return; }
+    const { name, moves, ask, of } = now.dataset;
+    if (moves || ask || of) return;
+    for (const each of [...then.attributes]) {
+      if (now.getAttribute(each.name) !== each.value) now.setAttribute(each.name, each.value);
+    }
+    for (const each of [...now.attributes]) {
+      if (!then.hasAttribute(each.name) && !["data-drawn", "open"].includes(each.name)) now.removeAttribute(each.name);
+    }
+    if (name) return;
+    if (now.dataset.control) return;
+    if (now.classList.contains("control")) { now.replaceChildren(); return; }
+    children(now, [...then.childNodes]);
+  };
+  const children = (now, wanted) => {
+    let at = now.firstChild;
+    for (const each of wanted) {
+      let there = at;
+      while (there && !alike(there, each)) there = there.nextSibling;
+      if (!there) { now.insertBefore(each, at); continue; }
+      while (at !== there) { const next = at.nextSibling; forget(at); at.remove(); at = next; }
+      morph(there, each);
+      at = there.nextSibling;
+    }
+    while (at) { const next = at.nextSibling; forget(at); at.remove(); at = next; }
+  };
+  const shown = {};
+  const put = () => {
+    const open = Object.keys(told.asks).filter(is_open);
+    for (const [name, piece] of Object.entries(told.pieces)) {
+      const there = document.getElementById(name);
+      if (!there) continue;
+      const [place, stays] = state_of(piece, open.filter((each) => piece.asks.includes(each)));
+      if (shown[name] !== place) {
+        shown[name] = place;
+        const body = there.querySelector(":scope > .made") ?? there;
+        const then = make("template", { innerHTML: told.html[place] });
+        children(body, [...then.content.childNodes]);
+        there.hidden = !told.html[place];
+        all("[data-picture]", there).forEach(watch);
+      }
+      say_stays(there, stays);
+    }
+    all(".control").forEach(control);
+    all(".sets").forEach(setter);
+    all(".ask").forEach(ask);
+    all(".moves").forEach(follow);
+    document.querySelectorAll("details.fold").forEach((each) => {
+      each.hidden = all(".piece", each).every((one) => one.hidden);
+    });
+    tally();
+  };
+  const say_stays = (there, stays) => {
+    const words = stays.map((name) => {
+      const { label, base, words } = told.controls[name];
+      return `${label || name}: ${words[base] ?? base}`;
+    });
+    const text = words.length ? `This stands as it is for ${words.join("; ")}` : "";
+    let note = there.querySelector(":scope > .stays");
+    if (!text) { note?.remove(); return; }
+    if (!note) there.append(note = make("p", { className: "stays" }));
+    if (note.textContent !== text) note.textContent = text;
+  };
+
+  let n_controls = 0;
+
+  // --- controls ----------------------------------------------------------------------------------
+  const move = (name, text) => {
+    last = name;
+    if (text === told.controls[name].base) delete chosen[name]; else chosen[name] = text;
+    const along = told.controls[name].along?.[text] ?? {};
+    for (const each of Object.keys(along)) delete chosen[each];
+    put();
+  };
+  const control = (there) => {
+    const { control: name, kind, label, value, words } = there.dataset;
+    const moves = name && told.controls[name];
+    if (!moves) {
+      if (!there.firstChild) {
+        there.classList.add("fixed");
+        there.append(make("span", { textContent: label }), make("b", { textContent: words }));
+      }
+      return;
+    }
+    const choices = JSON.parse(there.dataset.choices).filter(([text]) => moves.texts.includes(text));
+    const signature = JSON.stringify([kind, label, choices]);
+    if (there.dataset.built !== signature) {
+      there.dataset.built = signature;
+      there.replaceChildren(...built(name, kind, label, choices));
+      there.classList.add(kind);
+    }
+    const now = value_of(name), at = choices.findIndex(([text]) => text === now);
+    for (const each of all("input, select", there)) {
+      if (each.type === "radio") each.checked = each.value === now;
+      else if (each.type === "checkbox") each.checked = now === "on";
+      else if (each.type === "range") {
+        if (Number(each.value) !== at) each.value = at;
+        each.ariaValueText = choices[at]?.[1] ?? now;
+        there.querySelector("output").textContent = choices[at]?.[1] ?? now;
+      } else if (each.value !== now) each.value = now;
+    }
+  };
+  const built = (name, kind, label, choices) => {
+    if (kind === "switch") {
+      const input = make("input", { type: "checkbox", role: "switch" });
+      input.onchange = () => move(name, input.checked ? "on" : "off");
+      return [make("label", {}, input, make("span", { textContent: label }))];
+    }
+    if (kind === "buttons") {
+      const group = `c${n_controls++}`;
+      const each = choices.map(([value, words]) => {
+        const input = make("input", { type: "radio", name: group, value });
+        input.onchange = () => move(name, value);
+        return make("label", {}, input, make("span", { textContent: words }));
+      });
+      return [make("fieldset", {}, make("legend", { textContent: label }), make("div", {}, ...each))];
+    }
+    if (kind === "slider") {
+      const input = make("input", { type: "range", min: 0, max: choices.length - 1, step: 1 });
+      input.oninput = () => move(name, choices[Number(input.value)][0]);
+      return [make("label", {}, make("span", { textContent: label }), make("output"), input)];
+    }
+    const input = make("select", {}, ...choices.map(([value, words]) =>
+      make("option", { value, textContent: words })));
+    input.onchange = () => move(name, input.value);
+    return [make("label", {}, make("span", { textContent: label }), input)];
+  };
+  const setter = (button) => {
+    const texts = JSON.parse(button.dataset.sets);
+    const can = Object.entries(texts).every(([name, text]) => told.controls[name]?.texts.includes(text));
+    button.hidden = !can;
+    button.onclick = () => set(texts);
+  };
+  // As far as these controls can be so here.
+  const set = (texts) => {
+    for (const [name, text] of Object.entries(texts)) {
+      if (!told.controls[name]?.texts.includes(text)) continue;
+      last = name;
+      if (text === told.controls[name].base) delete chosen[name]; else chosen[name] = text;
+    }
+    put();
+  };
+  // The control in a picture stands where the same control was moved to elsewhere.
+  const follow = (there) => {
+    const picture = document.querySelector(`.picture[data-name="${CSS.escape(there.dataset.moves)}"]`);
+    const input = there.querySelector("input"), name = picture?.dataset.carries;
+    if (!input || !name) return;
+    const made = views.get(picture);
+    const at = JSON.parse(picture.dataset.texts).indexOf(value_of(name) ?? picture.dataset.start);
+    if (!made || at < 0 || made.view.signal("step_at") === at) return;
+    input.value = Number(input.min) + at * Number(input.step);
+    input.dispatchEvent(new Event("input"));
+  };
+
+  // --- pictures ----------------------------------------------------------------------------------
+  const views = new Map();
+  const theme = () => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const near = new IntersectionObserver((each) => each.forEach((one) => {
+    if (one.isIntersecting) { near.unobserve(one.target); draw(one.target); }
+  }), { rootMargin: "300px" });
+  const forget = (there) => {
+    if (there.nodeType !== 1) return;
+    for (const each of [there, ...all(".picture, .chart", there)]) {
+      near.unobserve(each);
+      views.get(each)?.finalize();
+      views.delete(each);
+    }
+  };
+  const watch = (there) => {
+    if (views.has(there)) draw(there);
+    else if (there.dataset.drawn !== "soon") near.observe(there);
+  };
+  const columns_of = (one) => one.like === undefined ? one.columns
+    : { ...columns_of(told.pictures[one.like]), ...one.columns };
+  const rows = (one) => {
+    const columns = columns_of(one), names = Object.keys(columns);
+    const lists = names.map((name) => Array.isArray(columns[name]) ? columns[name] : null);
+    return Array.from({ length: one.n }, (_, at) => Object.fromEntries(names.map((name, which) =>
+      [name, lists[which] ? lists[which][at] : columns[name]])));
+  };
+  const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+  const drawing = new Map();
+  const draw = (there) => {
+    const after = (drawing.get(there) ?? Promise.resolve()).then(() => drawn(there));
+    drawing.set(there, after);
+    return after;
+  };
+  const drawn = async (there) => {
+    if (!there.isConnected) return;
+    const place = Number(there.dataset.picture), one = told.pictures[place];
+    const made = views.get(there), now = theme();
+    if (made?.place === place && made.theme === now) return;
+    await ready();
+    if (!there.isConnected) return;
+    if (made && made.theme === now && !one.chart && made.one[now] === one[now] && same(made.one.tail, one.tail)) {
+      // The view stands: it is given other rows.
+      Object.assign(made, { one, place });
+      made.view.data("source", rows(one));
+      await made.view.runAsync();
+      close_cell(there);
+      all(".moves").forEach(follow);
+      return;
+    }
+    made?.finalize();
+    const look = { actions: false, renderer: "svg", tooltip: { theme: now }, ast: Boolean(told.strict) };
+    const room = one.chart ? there : there.querySelector(".drawn");
+    let spec;
+    if (one.chart) {
+      spec = { background: "transparent", ...structuredClone(one.chart) };
+      look.config = looks(now);
+      if (spec.usermeta?.embedOptions?.renderer) look.renderer = spec.usermeta.embedOptions.renderer;
+    } else {
+      spec = structuredClone(told.specs[one[now]]);
+      spec.params.push(...structuredClone(one.tail));
+      look.renderer = spec.usermeta?.embedOptions?.renderer ?? "svg";
+    }
+    for (const each of spec.params ?? []) {
+      const bound = each.bind?.value;
+      if (bound && typeof bound === "object" && "element" in bound) {
+        bound.element = room_of(there, bound.element);
+      }
+    }
+    spec.data = { name: "source", values: rows(one) };
+    const result = await window.attentionDraw(room, spec, look);
+    const entry = { view: result.view, finalize: () => result.finalize(), one, place, theme: now };
+    views.set(there, entry);
+    there.dataset.drawn = "now";
+    if (there.dataset.chooses) {
+      const [of_head, of_token] = JSON.parse(there.dataset.chooses);
+      result.view.addSignalListener("head", (_, head) => {
+        if (head.id) set({ [of_head]: String(head.id[0]), ...(head.token ? { [of_token]: String(head.token[0]) } : {}) });
+      });
+    }
+    if (one.chart) return;
+    result.view.addSignalListener("cell", (_, cell) => cell.m && clicked(there, cell));
+    if (there.dataset.carries) {
+      const name = there.dataset.carries, texts = JSON.parse(there.dataset.texts);
+      if (told.controls[name]) {
+        result.view.addSignalListener("step_at", (_, at) => {
+          if (texts[at] !== undefined && texts[at] !== value_of(name)) move(name, texts[at]);
+        });
+        all(".moves").forEach(follow);
+      }
+      for (const each of all(`.moves[data-moves="${CSS.escape(there.dataset.name)}"] input`)) {
+        each.setAttribute("aria-label", there.dataset.controlLabel);
+      }
+    }
+    way_in(there);
+  };
+  const room_of = (there, asked) => {
+    const card = there.closest(".piece") ?? document;
+    const name = there.dataset.carries ? there.dataset.name : asked.match(/moves_(\w+)/)?.[1] ?? "";
+    let room = card.querySelector(`.moves[data-moves="${CSS.escape(name)}"]`);
+    if (!room) {
+      room = make("div", { className: "moves" });
+      room.dataset.moves = name;
+      let beside = there.previousElementSibling;
+      if (!beside?.classList.contains("rooms")) there.before(beside = make("div", { className: "row rooms" }));
+      beside.append(room);
+    }
+    room.replaceChildren();
+    room.id ||= `room_${n_controls++}`;
+    return `#${room.id}`;
+  };
+  const looks = (now) => {
+    const [ink, quiet, edge] = now === "dark" ? ["#E9E5DB", "#B7BBC5", "#3A4048"] : ["#23262B", "#5B6069", "#DDD8CC"];
+    const font = '"Source Sans", "Source Sans Pro", sans-serif';
+    const words = { labelColor: quiet, titleColor: quiet, labelFont: font, titleFont: font, labelFontSize: 12,
+      titleFontSize: 14, titleFontWeight: "normal", labelFontWeight: "normal" };
+    return { font, background: "transparent", view: { stroke: "transparent" },
+      axis: { ...words, gridColor: edge, domainColor: edge, tickColor: edge, ticks: false, domain: false },
+      legend: words, title: { color: ink, font, anchor: "start" }, header: words,
+      text: { color: ink, font }, mark: { tooltip: null },
+      range: { category: ["#2C6CB0", "#C2571A", "#5B8C5A", "#8C6BB1", "#7A7468"] } };
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
+    [...views.keys()].filter((each) => each.dataset.picture).forEach((each) => draw(each)));
+  addEventListener("beforeprint", () => all("[data-picture]").forEach((each) => draw(each)));
+
+  // --- a cell, taken apart -----------------------------------------------------------------------
+  const clicked = (there, cell) => {
+    const [m, l, i, j] = ["m", "l", "i", "j"].map((each) => cell[each][0]);
+    const { one } = views.get(there), sizes = rows(one).at(-1);
+    const name = String(sizes.text).split("|")[m];
+    if (name !== undefined) open_cell(there, [[name, [l, i, j]]]);
+  };
+  const box_of = (there) => there.nextElementSibling?.classList.contains("cell") ? there.nextElementSibling : null;
+  const close_cell = (there) => box_of(there)?.replaceChildren();
+  const way_in = (there) => {
+    if (!there.dataset.first || there.querySelector(".keys")) return;
+    const button = make("button", { type: "button", className: "plain", textContent: "Take a cell apart" });
+    button.onclick = () => {
+      const [name, at] = there.dataset.first.split("|");
+      open_cell(there, [[name, at.split(",").map(Number)]], true);
+    };
+    there.append(make("div", { className: "keys" }, button));
+  };
+  const at_base = (there) => {
+    const name = there.dataset.carries;
+    const { one } = views.get(there);
+    return Object.keys(one.cells).length && !(name && name in chosen);
+  };
+  const open_cell = (there, trail, focus = false) => {
+    const box = box_of(there), { one } = views.get(there);
+    if (!box) return;
+    let [name, index] = trail.at(-1);
+    const place = one.cells[name], step = told.cells[place];
+    const close = make("button", { type: "button", className: "plain", textContent: "Close" });
+    close.onclick = () => box.replaceChildren();
+    if (!step || !at_base(there)) {
+      const names = [there.dataset.carries, ...Object.keys(chosen)].filter((each) => each && each in chosen);
+      const where = names.map((each) => `${told.controls[each].label}: ${told.controls[each].words[told.controls[each].base] ?? told.controls[each].base}`);
+      const why = where.length ? `How a cell comes about is told where this page began (${where.join("; ")}).`
+        : `${name} has too many cells to tell of each how it comes about.`;
+      box.replaceChildren(make("div", { className: "trail" }, make("p", { textContent: why }), close));
+      return;
+    }
+    index = index.slice(-step.shape.length);
+    const at = index.reduce((so_far, each, axis) => so_far * step.shape[axis] + each, 0);
+    const head = make("div", { className: "trail" });
+    trail.forEach(([each, where], which) => {
+      const label = `${each}[${where.slice(-told.cells[one.cells[each]].shape.length).join(", ")}]`;
+      if (which === trail.length - 1) head.append(make("b", {}, make("code", { textContent: label })));
+      else {
+        const back = make("button", { type: "button", className: "plain", textContent: label });
+        back.onclick = () => open_cell(there, trail.slice(0, which + 1), true);
+        head.append(back, "›");
+      }
+    });
+    head.append(close);
+    const sliders = make("div", { className: "row" }, ...step.axes.flatMap((axis, which) => {
+      if (step.shape[which] < 2) return [];
+      const input = make("input", { type: "range", min: 0, max: step.shape[which] - 1, step: 1, value: index[which] });
+      input.oninput = () => {
+        open_cell(there, [[name, index.map((each, other) => other === which ? Number(input.value) : each)]]);
+        all(".row input", box)[[...step.axes.keys()].filter((each) => step.shape[each] > 1).indexOf(which)]?.focus();
+      };
+      return [make("label", { className: "control slider" }, make("span", { textContent: axis }),
+        make("output", { textContent: index[which] }), input)];
+    }));
+    const body = [];
+    if (step.given !== undefined) {
+      body.push(make("p", { innerHTML: `= ${step.given.split(" ")[at]}` }), make("p", { className: "caption", innerHTML: step.words }));
+    } else {
+      const line = step.cells.split("\n")[at];
+      if (line === "-") body.push(make("p", { textContent: "Answer the question above first." }));
+      else {
+        const [which, said, ...rest] = line.split(" ");
+        const numbers = rest.filter((each) => each[0] !== "@"), groups = rest.filter((each) => each[0] === "@");
+        let n = 0;
+        const equation = step.made[which].replace(/<mn>7777<\/mn>|<mo>&#x000B1;<\/mo>/g, () => {
+          const number = numbers[n++];
+          return number === "+" ? "<mo>+</mo>" : number === "-" ? "<mo>−</mo>" : `<mn>${number.replace("-", "−")}</mn>`;
+        });
+        body.push(make("div", { className: "formula", tabIndex: 0, innerHTML: equation }),
+          make("div", { innerHTML: step.said[said] }), make("p", { className: "caption", innerHTML: step.words }));
+        for (const each of groups) {
+          const [from, where] = each.slice(1, -1).split("[");
+          const go = make("button", { type: "button", className: "boxed" }, "From ", make("code", { textContent: each.slice(1).replaceAll(",", ", ") }));
+          go.disabled = one.cells[from] === undefined;
+          go.onclick = () => open_cell(there, [...trail, [from, where.split(",").map((one) => one === ":" ? 0 : Number(one))]], true);
+          body.push(go, " ");
+        }
+      }
+    }
+    box.replaceChildren(head, sliders, ...body);
+    if (focus) close.focus({ preventScroll: true });
+  };
+
+  // --- questions ---------------------------------------------------------------------------------
+  const judged = (asked, guess) => {
+    if (asked.verdicts) {
+      const found = asked.verdicts[guess.join(",")];
+      if (found === undefined) return { right: false, words: asked.answer };
+      const [right, words] = asked.said[found];
+      return { right, words };
+    }
+    if (asked.kind === "shape") {
+      const sizes = asked.truth.map(([, size]) => size), shape = asked.truth.map((each) => each.join(" ")).join(" × ");
+      if (same(guess, sizes)) return { right: true, words: `Right: ${shape}.` };
+      const sorted = (each) => [...each].sort((one, other) => one - other);
+      if (same(sorted(guess), sorted(sizes))) return { right: false, words: `It is ${shape}: the numbers are right, their order is not.` };
+      const off = asked.sides.map((side, at) => [side, sizes[at], guess[at]]).filter(([, size, given]) => size !== given)
+        .map(([side, size, given]) => `${side.toLowerCase()} ${size} instead of ${given}`);
+      return { right: false, words: `It is ${shape}: ${off.join(" and ")}.` };
+    }
+    const far = (row) => row.reduce((sum, each, at) => sum + Math.abs(each - asked.truth[at]), 0) / 2;
+    const off = far(guess), n = guess.length, percent = (share) => `${(100 * share).toFixed(0)}%`;
+    const compared = new Set(guess).size > 1 ? `; with all bars equal it would be ${percent(far(Array(n).fill(1 / n)))}` : "";
+    return { right: off <= asked.close, distance: off, words: `${percent(off)} of your weight would have to move to other keys${compared}.`
+      + ` This share is called the total variation distance: ${off.toFixed(4)}.` };
+  };
+  const bars = (there, place, guess) => {
+    const one = told.pictures[place], columns = structuredClone(columns_of(one));
+    const list = (name) => Array.isArray(columns[name]) ? columns[name] : columns[name] = Array(one.n).fill(columns[name]);
+    guess.forEach((each, at) => { list("value")[at] = each; list("text")[at] = each.toFixed(2); });
+    const made = views.get(there);
+    if (made) { made.view.data("source", rows({ ...one, columns })); made.view.runAsync(); return; }
+    const spec = { background: "transparent", ...structuredClone(one.chart), data: { name: "source", values: rows({ ...one, columns }) } };
+    ready().then(() => window.attentionDraw(there, spec, { actions: false, renderer: "svg", ast: Boolean(told.strict), config: looks(theme()) }))
+      .then((result) => views.set(there, { view: result.view, finalize: () => result.finalize(), theme: theme(), one, place: -1 }));
+  };
+  const answer = (name, asked, guess) => {
+    const verdict = guess === null ? null : judged(asked, guess);
+    done.answered[name] = { numbers: asked.numbers, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
+    done.first[`${name} ${asked.numbers}`] ??= verdict === null ? "shown" : verdict.right ? "right" : "wrong";
+    keep();
+    put();
+  };
+  const first_open = () => Object.keys(told.asks).find(is_open);
+  const button = (textContent, onclick, className = "plain") => make("button", { type: "button", textContent, onclick, className });
+  const ask = (there) => {
+    const name = there.dataset.ask, asked = question_of(name), given = done.answered[name];
+    const signature = asked && JSON.stringify([asked.numbers, asked.words, asked.asked, given ?? null, !given && first_open() === name]);
+    if (there.dataset.built === String(signature)) return;
+    there.dataset.built = String(signature);
+    all(".chart", there).forEach(forget);
+    there.replaceChildren();
+    there.hidden = !asked;
+    if (!asked) return;
+    if (given) {
+      const said = make("div", { className: "said", role: "status" });
+      if (given.right === null) said.innerHTML = `${asked.answer} ${asked.teaches}`;
+      else if (given.numbers !== asked.numbers) said.textContent = "The numbers have changed since your guess.";
+      else {
+        const begins = !given.right && given.distance === undefined ? "Not quite. " : "";
+        said.innerHTML = `<span class="${given.right ? "green" : "orange"}">${given.right ? "✓" : "→"}</span> ${begins}${given.words} ${asked.teaches}`;
+      }
+      there.append(said);
+      if (asked.kind === "row" && given.guess && given.numbers === asked.numbers) {
+        const chart = make("div", { className: "chart", style: `--width:${asked.width}px` });
+        there.append(chart);
+        bars(chart, asked.both, given.guess);
+      }
+      there.append(button(given.right === null ? "Guess after all" : "Guess again", () => {
+        delete done.answered[name];
+        done.passed = done.passed.filter((each) => each !== name);
+        keep();
+        put();
+      }));
+      return;
+    }
+    there.append(make("p", { className: "lead", innerHTML: `<strong>Predict first.</strong> ${asked.words}` }));
+    if (asked.asked) there.append(make("p", { className: "text", textContent: asked.asked }));
+    const missing = make("p", { className: "orange", role: "status" });
+    const ways = make("div", { className: `ways ${asked.kind}` });
+    const check = (guess) => button("Check", () => {
+      const made = guess();
+      if (made === null) missing.innerHTML = `ⓘ ${asked.missing}`; else answer(name, asked, made);
+    }, "main");
+    if (asked.kind === "buttons" || asked.kind === "lines") {
+      ways.append(...asked.choices.map((words, at) => button(words, () => answer(name, asked, [at]), "boxed")));
+    } else if (asked.kind === "list") {
+      const pick = make("select", { ariaLabel: "Your guess" }, make("option", { value: "", textContent: "Choose one" }),
+        ...asked.choices.map((words, value) => make("option", { value, textContent: words })));
+      ways.append(pick, check(() => pick.value === "" ? null : [Number(pick.value)]));
+    } else if (asked.kind === "several") {
+      const boxes = asked.choices.map((words) => make("label", {}, make("input", { type: "checkbox" }), make("span", { textContent: words })));
+      ways.append(make("div", { className: "boxes", role: "group", ariaLabel: "Your guess" }, ...boxes), check(() => {
+        const picked = boxes.flatMap((each, at) => each.firstChild.checked ? [at] : []);
+        const real = picked.filter((each) => each < asked.choices.length - 1);
+        return !picked.length || (real.length && real.length < picked.length) ? null : real;
+      }));
+    } else if (asked.kind === "shape") {
+      const sides = asked.sides.map((side) => make("label", {}, make("span", { textContent: side }),
+        make("input", { type: "number", min: 1, max: 9999, step: 1 })));
+      ways.append(...sides, check(() => {
+        const sizes = sides.map((each) => each.querySelector("input").value);
+        return sizes.some((each) => !/^[0-9]+$/.test(each)) ? null : sizes.map(Number);
+      }));
+    } else if (asked.kind === "row") {
+      const sliders = asked.names.map((words, at) => make("label", {}, make("span", { textContent: words }),
+        make("input", { type: "range", min: 0, max: 1, step: 0.05, value: 0.5, ariaLabel: asked.labels[at] })));
+      const chart = make("div", { className: "chart", style: `--width:${asked.width}px` });
+      const shares = () => {
+        const each = sliders.map((one) => Number(one.querySelector("input").value));
+        const total = each.reduce((one, other) => one + other, 0);
+        return total ? each.map((one) => one / total) : null;
+      };
+      const again = () => bars(chart, asked.alone, shares() ?? asked.names.map(() => 0));
+      sliders.forEach((each) => { each.querySelector("input").oninput = again; });
+      ways.append(make("div", { className: "beside-each-other" }, make("div", { className: "sliders" }, ...sliders,
+        make("p", { className: "caption", textContent: "Only the ratios count: each bar is its slider's share of the total." })), chart), check(shares));
+      again();
+    }
+    ways.append(button("Show me", () => answer(name, asked, null)));
+    if (first_open() === name && told.controls.predict) ways.append(button("Show everything from now on", () => move("predict", "off")));
+    there.append(ways, missing);
+  };
+  // Who goes on is shown the numbers: a while after the question has gone out above the window, or
+  // soon at the end of the page. It can still be answered.
+  const away = new Map();
+  const pass = () => {
+    const now = performance.now(), end = innerHeight + scrollY >= document.documentElement.scrollHeight - 4;
+    for (const there of all(".ask")) {
+      const name = there.dataset.ask, asked = question_of(name), box = there.closest(".piece")?.getBoundingClientRect();
+      if (!is_open(name) || asked.again || !box || !box.height) { away.delete(name); continue; }
+      const gone = box.bottom < 0 ? 6000 : end && scrollY > 0 && box.top < innerHeight ? 1000 : 0;
+      if (!gone) { away.delete(name); continue; }
+      if (!away.has(name)) away.set(name, now);
+      else if (now - away.get(name) >= gone) { done.passed.push(name); away.delete(name); keep(); put(); }
+    }
+  };
+  setInterval(pass, 500);
+
+  // --- what was done -----------------------------------------------------------------------------
+  const summary = () => {
+    const each = Object.values(done.first);
+    const answered = Object.keys(told.asks).filter((name) => done.answered[name]);
+    return { lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length,
+      right: each.filter((one) => one === "right").length, guessed: each.filter((one) => one !== "shown").length, done };
+  };
+  const tally = () => {
+    const there = document.getElementById("tally"), { right, guessed } = summary();
+    if (there) there.textContent = guessed ? `${right} of ${guessed} ${guessed === 1 ? "guess" : "guesses"} right the first time, kept in this browser alone.` : "";
+  };
+
+  // The address names settings that are there: page.html#window=3.
+  const by_address = () => {
+    for (const [name, text] of new URLSearchParams(location.hash.slice(1))) {
+      if (told.controls[name]?.texts.includes(text) && text !== told.controls[name].base) { chosen[name] = text; last = name; }
+    }
+  };
+  const show_anchor = () => {
+    const there = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let each = there; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+    there?.scrollIntoView();
+  };
+  addEventListener("hashchange", show_anchor);
+  by_address();
+  put();
+  if (location.hash && !location.hash.includes("=")) show_anchor();
+  const later = () => {
+    const next = all("[data-picture]").find((each) => !views.has(each) && !drawing.has(each) && each.offsetParent);
+    if (next) draw(next).then(() => setTimeout(later, 50));
+  };
+  setTimeout(later, 1500);
+  window.attention = { told, views, chosen, done, move, summary, put, judged };
+})();

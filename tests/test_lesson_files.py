@@ -1,0 +1,190 @@
+"""Lessons as files: every card is whole or says why not, and nothing that is typed becomes HTML."""
+
+import base64
+import gzip
+import html
+import json
+import re
+
+import pytest
+
+from attention_explorer import command
+from attention_ui.frame.contents import LESSONS
+from attention_ui.site.lesson_file import MOST_BYTES, CannotBe, lesson_file
+from attention_ui.site.markdown import inline, markdown
+from conftest import ROOT
+
+NAMES = [each.name for each in LESSONS]
+HOSTILE = '<img src=x onerror=alert(1)> "\'&`$x$ **b** :red[r] [l](javascript:1) data-picture="7"'
+LONG_WORK = ("heads_learning", "queries_keys_values", "real_model")
+
+
+def written(name, **texts):
+    return lesson_file(ROOT / "pages" / f"{name}.py", texts, moves=False, most_seconds=0.0)
+
+
+def told_in(page):
+    """What the script of a page is told, read out of the file."""
+    data = re.search(r'<script type="text/plain" id="told">([^<]*)</script>', page)[1]
+    return json.loads(gzip.decompress(base64.b64decode(data)))
+
+
+@pytest.mark.parametrize("name", ["simplified_attention", "cross_attention", "mistakes_lab"])
+def test_every_card_is_written(name):
+    _test_every_card(name)
+
+
+@pytest.mark.slow("40 s: all other lessons")
+@pytest.mark.parametrize("name", NAMES)
+def test_every_card_of_every_lesson_is_written(name):
+    _test_every_card(name)
+
+
+def _test_every_card(name):
+    made = written(name)
+    page = made.page()
+    told = told_in(page)
+    for card in made.baked.reader.page.every_card():
+        states = {key: told["html"][at] for key, at in told["pieces"][card.name]["states"].items()}
+        assert f'id="{card.name}"' in page
+        if states["?"]:  # else its `when` says that it is not there
+            assert re.sub("<[^>]+>", "", states["?"]).strip() or "data-picture" in states["?"]
+    lost = [each for all_of in made.baked.writer.needs_app.values() for each in all_of]
+    assert not [each for each in lost if "shows more here" in each], "an element has no form"
+    assert len(page.encode()) < MOST_BYTES
+    for each in told["html"]:
+        for place in re.findall(r'data-picture="(\d+)"', each):
+            assert int(place) < len(told["pictures"])
+
+
+@pytest.mark.parametrize("name", ["simplified_attention", "tokenize_and_embed"])
+def test_what_is_typed_is_text(name):
+    made = written(name, sentence=f"{HOSTILE} cat", example="wild_cat")
+    page = made.page()
+    told = told_in(page)
+    everything = [page, *told["html"]]
+    everything += [each for one in told["cells"] for each in (*one.get("said", ()), one["words"])]
+    for each in everything:
+        assert "<img" not in each
+        assert 'href="javascript' not in each
+        tags = re.findall(r"<[a-zA-Z][^>]*>", each)
+        assert not [tag for tag in tags if "onerror" in re.sub(r'"[^"]*"', "", tag)]
+    assert plain_text(page).count("onerror=alert(1)") >= 1, "the sentence is there, as text"
+
+
+def plain_text(page):
+    return html.unescape(re.sub("<[^>]+>", "", re.sub(r"<(style|script).*?</\1>", "", page)))
+
+
+def test_numbers_are_those_of_the_trace():
+    """What pictures have, against the page's own trace at the settings that the file has."""
+    made = written("causal_mask", seed="3", sentence="the small dog sees the cat")
+    told = told_in(made.page())
+    reader = made.baked.reader
+    with reader.here():
+        reader.goes_to(reader.base)
+        weights = reader.page.trace().whole()["weights"].value
+    (picture,) = re.findall(
+        r'data-picture="(\d+)"', told["html"][told["pieces"]["context"]["states"]["?"]]
+    )
+    columns, n = told["pictures"][int(picture)]["columns"], told["pictures"][int(picture)]["n"]
+
+    def column(name):
+        return columns[name] if isinstance(columns[name], list) else [columns[name]] * n
+
+    rows = zip(*map(column, ("kind", "m", "i", "j", "tip")), strict=True)
+    cells = [(i, j, tip) for kind, m, i, j, tip in rows if kind == 0 and m == 0]
+    assert len(cells) == weights.numel()
+    for i, j, tip in cells:  # such as “e^(…) / (…) = 0.9994”
+        assert float(tip.rpartition("=")[2]) == pytest.approx(float(weights[i, j]), abs=6e-5)
+
+
+def test_while_a_question_is_open_its_numbers_are_in_no_state_of_it():
+    made = written("simplified_attention")
+    told = told_in(made.page())
+    reader = made.baked.reader
+    (ask,) = reader.page.asks
+    with reader.here():
+        reader.goes_to(reader.base, {ask.name})
+        cover = ask.covered()["weights"]
+    hidden = {divmod(at, cover.shape[1]) for at, is_so in enumerate(cover.mask.flatten()) if is_so}
+    assert hidden
+    states = told["pieces"]["weights"]["states"]
+    picture = int(re.findall(r'data-picture="(\d+)"', told["html"][states[f"?{ask.name}"]])[0])
+    open_ = told["pictures"][picture]
+    columns = dict(open_["columns"])
+    while "like" in open_:
+        open_ = told["pictures"][open_["like"]]
+        columns = {**open_["columns"], **columns}
+    n = told["pictures"][picture]["n"]
+
+    def column(name):
+        return columns[name] if isinstance(columns.get(name), list) else [columns.get(name)] * n
+
+    called = str(column("text")[-1]).split("|")
+    at = called.index("weights")
+    rows = zip(*map(column, ("kind", "m", "i", "j", "text", "exact")), strict=True)
+    asked = [(text, exact) for kind, m, i, j, text, exact in rows
+             if kind == 0 and m == at and (i, j) in hidden]  # fmt: skip
+    assert len(asked) == len(hidden)
+    assert {text for text, _ in asked} == {"?"}
+    assert {exact for _, exact in asked} == {None}
+    cells = told["cells"][told["pictures"][picture]["cells"]["weights"]]
+    lines = cells["cells"].split("\n")
+    assert {lines[i * cover.shape[1] + j] for i, j in hidden} == {"-"}
+
+
+def test_a_control_that_moves_comes_to_what_the_page_would_be_there():
+    """A state of a card is that of a file which opens at that setting, but for its own numbers."""
+    made = lesson_file(ROOT / "pages" / "build_a_head.py", {}, most_seconds=0.0)
+    told = told_in(made.page())
+    followed = [(piece, name) for name, piece in told["pieces"].items() if piece["axes"]]
+    assert told["controls"]
+    for piece, name in followed:
+        for axis in [each for each in piece["axes"] if each != "predict"][:1]:
+            control = told["controls"][axis]
+            text = next(each for each in control["texts"] if each != control["base"])
+            other = written("build_a_head", **{axis: text})
+            there = told_in(other.page())
+            one = told["html"][piece["states"][f"{axis}={text}?"]]
+            whole = there["html"][there["pieces"][name]["states"]["?"]]
+            assert without_places(one) == without_places(whole), (name, axis, text)
+
+
+def without_places(each):
+    """The words of a card, without which picture it is, and where its controls stand."""
+    each = re.sub(r' data-(picture|first|value|words|texts|choices)="[^"]*"', "", each)
+    return re.sub(r' style="[^"]*"', "", each)
+
+
+@pytest.mark.parametrize(("texts", "said"), [
+    ({"sed": "3"}, "causal_mask has no control 'sed'. It has example,"),
+    ({"seed": "x"}, "seed='x' cannot be used: it must be a whole number"),
+    ({"window": "<b>"}, "window='<b>' cannot be used"),
+])  # fmt: skip
+def test_settings_that_cannot_be_are_said(texts, said):
+    with pytest.raises(CannotBe) as error:
+        written("causal_mask", **texts)
+    assert str(error.value).startswith(said)
+
+
+def test_the_command_says_what_cannot_be(capsys):
+    assert command.main(["page", "nope"]).startswith("There is no lesson 'nope'. There are: whole_")
+    with pytest.raises(SystemExit):
+        command.main(["page", "causal_mask", "window"])
+    assert "'window': give a setting as name=value" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        command.main(["page", "causal_mask", "--app", "javascript:1"])
+    assert "is no address" in capsys.readouterr().err
+
+
+def test_markdown_is_ours():
+    assert inline(":green[:material/check:] a `:red[x]` $A_1$").startswith(
+        '<span class="green">✓</span> a <code>:red[x]</code> <math'
+    )
+    assert markdown("<script>1</script>") == "<p>&lt;script&gt;1&lt;/script&gt;</p>\n"
+    assert inline(r"\:red\[x\] :red[x") == ":red[x] :red[x"
+    assert "href" not in inline("[a](javascript:alert(1))")
+    assert inline(":red[a :gray[b] c]") == (
+        '<span class="red">a <span class="gray">b</span> c</span>'
+    )
