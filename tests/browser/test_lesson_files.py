@@ -1,0 +1,179 @@
+"""A lesson as a file, without a network, beside the app's page at the same settings."""
+
+from collections import Counter
+from urllib.parse import urlencode
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from attention_ui.cards.questions import Shape
+from attention_ui.cards.row_question import Row
+from attention_ui.controls.shared import FIRST
+from attention_ui.site.lesson_file import lesson_file
+from browser_tools import open_page, script, settled
+from conftest import ROOT
+
+SEEN = script("seen_in_pictures")
+
+
+def file_of(tmp_path, name, moves=False, strict=False, **texts):
+    made = lesson_file(ROOT / "pages" / f"{name}.py", texts, moves=moves, strict=strict)
+    file = tmp_path / f"{name}.html"
+    file.write_text(made.page(), encoding="utf-8")
+    return file
+
+
+def opened(new_page, file, address="", **options):
+    page = new_page(offline=True, **options)
+    page.goto(file.as_uri() + address)
+    page.wait_for_function("() => window.attention")
+    return page
+
+
+def drawn(page):
+    """All pictures of a file are drawn, also those that are not in sight."""
+    page.evaluate(
+        """async () => { for (const each of document.querySelectorAll('details')) each.open = true;
+        dispatchEvent(new Event('beforeprint')); }"""
+    )
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.picture')].every((one) => one.dataset.drawn)"
+    )
+    page.wait_for_timeout(300)
+    return page.evaluate(SEEN)
+
+
+def seen_in_app(page, app_url, name, texts):
+    open_page(page, app_url, f"{name}?{urlencode({'example': FIRST, **texts})}")
+    found = {}
+    for each in page.locator("[class*='st-key-picture_']").all():
+        each.scroll_into_view_if_needed()
+        each.hover(force=True)
+        settled(page)
+        page.mouse.move(0, 0)  # what is pointed at has numbers of its own
+        settled(page)
+        found |= page.evaluate(SEEN)
+    return found
+
+
+@pytest.mark.parametrize(("name", "texts"), [
+    ("causal_mask", {"predict": "off", "window": "3"}),
+    ("simplified_attention", {"seed": "5", "sentence": "the small dog sees the cat"}),
+    ("cross_attention", {"predict": "off", "temperature": "0.5"}),
+])  # fmt: skip
+def test_each_number_and_each_tooltip_is_the_app_s(name, texts, page, new_page, app_url, tmp_path):
+    mine = drawn(opened(new_page, file_of(tmp_path, name, **texts)))
+    theirs = seen_in_app(page, app_url, name, texts)
+    assert len(theirs) > 2
+    for picture, seen in theirs.items():
+        more, less = (Counter(each["written"]) for each in (mine[picture], seen))
+        assert (more - less, less - more) == ({}, {}), picture
+        assert mine[picture]["told"] == seen["told"], picture
+
+
+def test_a_question_covers_judges_and_uncovers(new_page, tmp_path):
+    file = file_of(tmp_path, "simplified_attention")
+    page = opened(new_page, file)
+    page.wait_for_selector("#weights .picture[data-drawn]")
+    asked = page.locator(".ask[data-ask=looks_at]")
+    numbers = page.locator("#weights .picture svg text")
+    assert "?" in numbers.all_text_contents()
+    told = page.evaluate("attention.told.asks.looks_at.states['?']")
+    right = next(guess for guess, at in told["verdicts"].items() if told["said"][at][0])
+    wrong = next(guess for guess, at in told["verdicts"].items() if not told["said"][at][0])
+    asked.get_by_role("button").nth(int(wrong)).click()
+    assert asked.locator(".said").inner_text().startswith("→ Not quite. ")
+    page.wait_for_function(
+        "() => ![...document.querySelectorAll('#weights .picture svg text')]"
+        ".some((one) => one.textContent === '?')"
+    )
+    asked.get_by_role("button", name="Guess again").click()
+    asked.get_by_role("button").nth(int(right)).click()
+    assert asked.locator(".said").inner_text().startswith("✓ ")
+    assert page.locator("#tally").inner_text().startswith("0 of 1 guess right the first time")
+    page.reload()
+    assert asked.locator(".said").inner_text().startswith("✓ "), "it stays in this browser"
+
+
+@pytest.mark.parametrize("name", ["causal_mask", "multi_head_attention"])
+def test_rows_and_shapes_are_judged_as_the_app_judges(name, new_page, tmp_path):
+    made = lesson_file(ROOT / "pages" / f"{name}.py", {}, moves=False)
+    file = tmp_path / "page.html"
+    file.write_text(made.page(), encoding="utf-8")
+    page = opened(new_page, file)
+    reader, n = made.baked.reader, 0
+    with reader.here():
+        reader.goes_to(reader.base)
+        for ask in reader.page.asks:
+            question, _ = ask.made()
+            if isinstance(question, Row):
+                size = len(question.truth)
+                guesses = [tuple(question.truth), (1 / size,) * size, (1.0, *(0.0,) * (size - 1))]
+                guesses.append(tuple((at + 1) / (size * (size + 1) / 2) for at in range(size)))
+            elif isinstance(question, Shape):
+                sizes = [size for _, size in question.truth]
+                guesses = [tuple(sizes), tuple(reversed(sizes)), tuple(each + 1 for each in sizes)]
+            else:
+                continue
+            for guess in guesses:
+                n += 1
+                mine = page.evaluate(
+                    "([name, guess]) =>"
+                    " attention.judged(attention.told.asks[name].states['?'], guess)",
+                    [ask.name, list(guess)],
+                )
+                verdict = question.judged(guess)
+                assert (mine["right"], mine["words"]) == (verdict.right, verdict.words)
+    assert n >= 3
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_a_strict_file_draws_where_no_text_may_become_code(frame, new_page, tmp_path):
+    file = file_of(tmp_path, "causal_mask", strict=True)
+    assert "unsafe-eval" not in file.read_text(encoding="utf-8").partition("</head>")[0]
+    if not frame:
+        page = opened(new_page, file)
+        page.wait_for_selector("#mask .picture svg text")
+        within = page
+    else:
+        around = tmp_path / "around.html"
+        around.write_text(
+            f'<iframe sandbox="allow-scripts" src="{file.name}" width="1000" height="800"></iframe>'
+        )
+        page = new_page(offline=True)
+        page.goto(around.as_uri())
+        within = page.frame_locator("iframe")
+        within.locator("#mask .picture svg text").first.wait_for()
+    cells = within.locator("#mask .picture svg g.cells_marks path")
+    cells.nth(12).hover()
+    within.locator("#vg-tooltip-element.visible").wait_for()
+    within.get_by_role("button", name="Take a cell apart").first.click()
+    within.locator(".cell math").first.wait_for()
+
+
+def test_nothing_keeps_anybody_from_using_it(new_page, tmp_path):
+    """Light and dark, on a phone: axe finds nothing, and nothing is wider than the window."""
+    file = file_of(tmp_path, "causal_mask")
+    for options in ({"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}):
+        page = opened(new_page, file, **options)
+        drawn(page)
+        found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
+        told = [
+            (each["id"], each["nodes"][0]["html"][:200]) for each in found.response["violations"]
+        ]
+        assert told == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_it_is_used_by_keyboard_alone(new_page, tmp_path):
+    page = opened(new_page, file_of(tmp_path, "causal_mask"))
+    page.wait_for_selector("#mask .moves input")
+    page.focus("#mask .moves input")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.querySelector('#mask .moves input').value === '1'")
+    page.locator("#mask .keys button").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#mask .cell:not(:empty)")
+    assert page.evaluate("document.activeElement.textContent") == "Close"
+    page.keyboard.press("Enter")
+    assert page.locator("#mask .cell").inner_text() == ""
