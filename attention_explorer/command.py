@@ -30,7 +30,8 @@ def main(arguments: list[str] | None = None) -> int | str:
         asked = _parser().parse_args(arguments)
         if find_spec("attention_ui.frame") is None:
             return "The app is not in this package of pictures: `pip install .` brings it."
-        does = {"model": lambda _: _get_model(), "serve": _serve, "page": _write_page}
+        does = {"model": lambda _: _get_model(), "serve": _serve}
+        does |= {"page": _write_page, "site": _write_site}
         return does.get(asked.command, _start)(asked)
     except KeyboardInterrupt:
         return STOPPED
@@ -74,6 +75,12 @@ def _parser() -> argparse.ArgumentParser:
                       help="where the app is, for links to what only the app can do")  # fmt: skip
     page.add_argument("--strict", action="store_true",
                       help="for pages that let no text become code")  # fmt: skip
+    site = commands.add_parser("site", help="write all lessons for a file host: site out/")
+    site.add_argument("folder", type=Path, help="where the files go")
+    site.add_argument("--lesson", action="append", default=[], metavar="NAME", dest="lessons",
+                      help="this lesson alone, or one of several")  # fmt: skip
+    site.add_argument("--app", default=None, metavar="URL", type=_address,
+                      help="where the app is, for links to what only the app can do")  # fmt: skip
     return parser
 
 
@@ -139,6 +146,15 @@ def _write_page(asked: argparse.Namespace) -> int | str:
     from attention_ui.site.command import write_page
 
     return write_page(SERVED / "pages", asked)
+
+
+def _write_site(asked: argparse.Namespace) -> int | str:
+    """Write all lessons as a folder, and say how large it is."""
+    if wrong := _no_writer():
+        return wrong
+    from attention_ui.site.command import write_site
+
+    return write_site(SERVED / "pages", asked)
 
 
 def _no_writer() -> str:

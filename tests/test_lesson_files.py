@@ -10,6 +10,7 @@ import pytest
 
 from attention_explorer import command
 from attention_ui.frame.contents import LESSONS
+from attention_ui.site.folder import folder
 from attention_ui.site.lesson_file import MOST_BYTES, CannotBe, lesson_file
 from attention_ui.site.markdown import inline, markdown
 from conftest import ROOT
@@ -188,3 +189,28 @@ def test_markdown_is_ours():
     assert inline(":red[a :gray[b] c]") == (
         '<span class="red">a <span class="gray">b</span> c</span>'
     )
+
+
+def test_a_site_has_all_that_it_links_to():
+    made = folder(ROOT / "pages", ["build_a_head", "cross_attention"], moves=False)
+    assert {*made.files} == {
+        *("build_a_head.html", "cross_attention.html", "index.html", "glossary.html"),
+        *("vega.js", "page.js", "page.css", "fonts.css", "home.js", "worker.js"),
+    }
+    for name, text in made.files.items():
+        if name.endswith(".html"):
+            for address in re.findall(r'(?:href|src)="([^"#]+)["#]', text):
+                assert address in made.files, (name, address)
+    kept = json.loads(re.search(r"FILES = (\[.*?\])", made.files["worker.js"])[1])
+    assert {*kept} == {"./", *made.files} - {"worker.js"}
+    index = re.search(r'id="index">(.*?)</script>', made.files["index.html"], re.S)[1]
+    found = json.loads(index)
+    assert {each["address"].partition("#")[0] for each in found} <= {*made.files}
+    assert any(each["title"] == "Roles" or each["lesson"] for each in found)
+    assert len(made.files["build_a_head.html"]) < 200_000, "Vega stands there once, for all"
+
+
+def test_a_site_of_lessons_that_are_not_there_is_none(tmp_path):
+    said = command.main(["site", str(tmp_path / "out"), "--lesson", "nope"])
+    assert said.startswith("There is no lesson 'nope'.")
+    assert not (tmp_path / "out").exists()

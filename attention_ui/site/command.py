@@ -3,9 +3,11 @@
 import logging
 import warnings
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 
 from ..frame.contents import LESSONS
+from .folder import folder
 from .lesson_file import CannotBe, LessonFile, lesson_file
 
 
@@ -28,6 +30,26 @@ def write_page(pages: Path, asked: Namespace) -> int | str:
     except OSError as error:
         return f"{output} cannot be written: {error.strerror}."
     print(told(made, output, len(text.encode())))
+    return 0
+
+
+def write_site(pages: Path, asked: Namespace) -> int | str:
+    """Write a site. Returns 0, or what is wrong in words."""
+    known = [each.name for each in LESSONS]
+    for name in asked.lessons:
+        if name not in known:
+            return f"There is no lesson {name!r}. There are: {', '.join(known)}."
+    _be_quiet()
+    says = partial(print, flush=True)
+    made = folder(pages, asked.lessons, app=asked.app or "", says=says)
+    try:
+        made.write(asked.folder)
+    except OSError as error:
+        return f"{error.filename} cannot be written: {error.strerror}."
+    print(
+        f"{asked.folder}: {len(made.lessons)} lessons in {len(made.files)} files, "
+        f"{made.n_bytes / 1e6:,.1f} MB, {made.n_on_the_wire / 1e6:,.1f} MB as a host sends them."
+    )
     return 0
 
 

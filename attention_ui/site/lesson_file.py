@@ -10,7 +10,7 @@ import gzip
 import html
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,6 +90,30 @@ def style() -> str:
     return (_HERE / "page.css").read_text(encoding="utf-8")
 
 
+SHARED = {
+    "vega": "vega.js",
+    "script": "page.js",
+    "style": "page.css",
+    "fonts": "fonts.css",
+    "worker": "worker.js",
+}
+"""The files that the lessons of a site share."""
+SHARED_HEAD = "".join(
+    f'<link rel="stylesheet" href="{SHARED[each]}">' for each in ("fonts", "style")
+)
+
+
+def document(title: str, body: str, head: str) -> str:
+    """A page of HTML."""
+    called = title if title == HOME.title else f"{title} · {HOME.title}"
+    return (
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<link rel="icon" href="data:,">'
+        f"<title>{plain(called)}</title></head><body>{body}</body></html>"
+    )
+
+
 @dataclass
 class LessonFile:
     """A lesson at some settings, written."""
@@ -100,30 +124,27 @@ class LessonFile:
     body: str
     app: str = ""
     strict: bool = False
-    is_whole: bool = True
-    """Whether everything stands in one file; else what lessons share stands beside it."""
-    also: Mapping[str, Any] = field(default_factory=dict)
-    """What the script is told beside the lesson."""
 
     @property
     def title(self) -> str:
         return lesson(self.name).title
 
-    def page(self, head: str = "", foot: str = "") -> str:
-        """The whole file."""
-        told = {**self.told, "lesson": self.name, "strict": self.strict, **self.also}
-        data = _data("told", packed(as_json(told)))
+    def page(self) -> str:
+        """All of it in one file."""
         rule = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        parts = f"<style>{fonts()}{style()}</style>"
-        run = f"{_data('vega', _packed_vega())}{data}<script>{script()}</script>"
-        return (
-            '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-            f"{rule if self.strict else ''}"
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f'<meta name="generator" content="{HOME.title}">'
-            f"<title>{plain(self.title)} · {plain(HOME.title)}</title>{parts}{head}</head>"
-            f"<body><main>{self.body}</main>{foot}{run}</body></html>"
-        )
+        head = f"{rule if self.strict else ''}<style>{fonts()}{style()}</style>"
+        foot = f"{_data('vega', _packed_vega())}{self._data()}<script>{script()}</script>"
+        return document(self.title, f"<main>{self.body}</main>{foot}", head)
+
+    def page_of_site(self, before: str, after: str) -> str:
+        """The same where what lessons share stands beside it, with ways to others."""
+        data = self._data(vega=SHARED["vega"], worker=SHARED["worker"])
+        foot = f'{data}<script src="{SHARED["script"]}"></script>'
+        return document(self.title, f"{before}<main>{self.body}{after}</main>{foot}", SHARED_HEAD)
+
+    def _data(self, **also: Any) -> str:
+        told = {**self.told, "lesson": self.name, "strict": self.strict, **also}
+        return _data("told", packed(as_json(told)))
 
     def counted(self) -> dict[str, list[str]]:
         """The names of cards that are whole here, and of those of which only the app has all; of

@@ -13,8 +13,10 @@
   const told = window.attentionTold ?? JSON.parse(await packed("told"));
   // As a script of the page's own: also where no text may become code (`new Function`).
   let vega;
+  const beside = (src) => new Promise((onload, onerror) =>
+    document.head.append(make("script", { src, onload, onerror })));
   const ready = () => vega ??= window.attentionDraw ? Promise.resolve()
-    : packed("vega").then((code) => { document.head.append(make("script", { textContent: code })); });
+    : told.vega ? beside(told.vega) : packed("vega").then((code) => { document.head.append(make("script", { textContent: code })); });
 
   // What was chosen and done here; it stays in this browser, where it may keep anything.
   const place = `attention.${told.lesson}`;
@@ -601,5 +603,7 @@
     if (next) draw(next).then(() => setTimeout(later, 50));
   };
   setTimeout(later, 1500);
+  // Of a site: all of it is there without the internet after the first visit.
+  if (told.worker && "serviceWorker" in navigator) navigator.serviceWorker.register(told.worker).catch(() => {});
   window.attention = { told, views, chosen, done, move, summary, put, judged };
 })();

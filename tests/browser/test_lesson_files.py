@@ -1,6 +1,9 @@
 """A lesson as a file, without a network, beside the app's page at the same settings."""
 
 from collections import Counter
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from urllib.parse import urlencode
 
 import pytest
@@ -9,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from attention_ui.cards.questions import Shape
 from attention_ui.cards.row_question import Row
 from attention_ui.controls.shared import FIRST
+from attention_ui.site.folder import folder
 from attention_ui.site.lesson_file import lesson_file
 from browser_tools import open_page, script, settled
 from conftest import ROOT
@@ -177,3 +181,40 @@ def test_it_is_used_by_keyboard_alone(new_page, tmp_path):
     assert page.evaluate("document.activeElement.textContent") == "Close"
     page.keyboard.press("Enter")
     assert page.locator("#mask .cell").inner_text() == ""
+
+
+@pytest.fixture
+def served(tmp_path):
+    """A site of two lessons as a file host has it: its address, and what ends the host."""
+    names = ["build_a_head", "cross_attention"]
+    folder(ROOT / "pages", names, moves=False).write(tmp_path / "out")
+    answer = partial(Quiet, directory=str(tmp_path / "out"))
+    with ThreadingHTTPServer(("localhost", 0), answer) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}/", server.shutdown
+        server.shutdown()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def test_a_site_is_searched_and_is_there_without_the_internet(served, new_page):
+    address, end = served
+    page = new_page()
+    page.goto(address)
+    page.wait_for_function("() => navigator.serviceWorker.ready.then(() => true)")
+    page.fill("#search", "source sentence")
+    link = page.locator("#found a").first
+    assert "cross_attention.html" in link.get_attribute("href")
+    page.fill("#search", "nothing has zyx")
+    assert page.locator("#none").is_visible()
+    end()
+    page.goto(f"{address}cross_attention.html#roles")
+    page.wait_for_selector("#scores .picture svg text")
+    page.get_by_role("link", name="Previous: Build a head").click()
+    page.wait_for_selector("#head .picture svg text")
+    page.get_by_role("link", name="Glossary").click()
+    page.wait_for_selector("dt")
+    assert page.locator("dt").count() > 40
