@@ -27,14 +27,27 @@ def main(arguments: list[str] | None = None) -> int | str:
     try:
         if arguments[:1] == ["check"]:
             return _check(arguments[1:])
-        asked = _parser().parse_args(arguments)
+        asked = _asked(arguments)
         if find_spec("attention_ui.frame") is None:
             return "The app is not in this package of pictures: `pip install .` brings it."
         does = {"model": lambda _: _get_model(), "serve": _serve}
-        does |= {"page": _write_page, "site": _write_site}
+        does |= {"page": _write_page, "site": _write_site, "scorm": _write_page}
         return does.get(asked.command, _start)(asked)
     except KeyboardInterrupt:
         return STOPPED
+
+
+def _asked(arguments: list[str]) -> argparse.Namespace:
+    """What is asked for; settings of a lesson may also stand behind options."""
+    parser = _parser()
+    asked, rest = parser.parse_known_args(arguments)
+    if rest and (not hasattr(asked, "settings") or any(each.startswith("-") for each in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        asked.settings = [*getattr(asked, "settings", ()), *map(_setting, rest)]
+    except argparse.ArgumentTypeError as error:
+        parser.error(str(error))
+    return asked
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -67,14 +80,16 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("check", help="check an attention of yours: check my_file.py:attention")
     commands.add_parser("model", help="get SmolLM2, a real language model (98 MB, Apache-2.0)")
     page = commands.add_parser("page", help="write a lesson as one file: page causal_mask")
-    page.add_argument("lesson", help="its name, such as causal_mask")
-    page.add_argument("settings", nargs="*", metavar="name=value", type=_setting,
-                      help="as a link of the app has them: seed=3")  # fmt: skip
-    page.add_argument("-o", "--output", type=Path, help="the file; else the lesson's name")
-    page.add_argument("--app", default=None, metavar="URL", type=_address,
-                      help="where the app is, for links to what only the app can do")  # fmt: skip
     page.add_argument("--strict", action="store_true",
                       help="for pages that let no text become code")  # fmt: skip
+    scorm = commands.add_parser("scorm", help="write a lesson for a course platform: SCORM 1.2")
+    for each in (page, scorm):
+        each.add_argument("lesson", help="its name, such as causal_mask")
+        each.add_argument("settings", nargs="*", metavar="name=value", type=_setting,
+                          help="as a link of the app has them: seed=3")  # fmt: skip
+        each.add_argument("-o", "--output", type=Path, help="the file; else the lesson's name")
+        each.add_argument("--app", default=None, metavar="URL", type=_address,
+                          help="where the app is, for links to what only it can do")  # fmt: skip
     site = commands.add_parser("site", help="write all lessons for a file host: site out/")
     site.add_argument("folder", type=Path, help="where the files go")
     site.add_argument("--lesson", action="append", default=[], metavar="NAME", dest="lessons",

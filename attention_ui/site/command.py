@@ -9,27 +9,29 @@ from pathlib import Path
 from ..frame.contents import LESSONS
 from .folder import folder
 from .lesson_file import CannotBe, LessonFile, lesson_file
+from .scorm import package
 
 
 def write_page(pages: Path, asked: Namespace) -> int | str:
-    """Write one lesson. Returns 0, or what is wrong in words."""
+    """Write one lesson, as a page or a package. Returns 0, or what is wrong in words."""
     known = [each.name for each in LESSONS]
     if asked.lesson not in known:
         return f"There is no lesson {asked.lesson!r}. There are: {', '.join(known)}."
-    output = asked.output or Path(f"{asked.lesson}.html")
+    is_package = asked.command == "scorm"
+    output = asked.output or Path(f"{asked.lesson}.{'zip' if is_package else 'html'}")
     _be_quiet()
     try:
-        made = lesson_file(
-            pages / f"{asked.lesson}.py", dict(asked.settings), asked.app or "", asked.strict
-        )
+        strict = not is_package and asked.strict
+        script = pages / f"{asked.lesson}.py"
+        made = lesson_file(script, dict(asked.settings), asked.app or "", strict)
     except CannotBe as error:
         return str(error)
-    text = made.page()
+    written = package(made) if is_package else made.page().encode()
     try:
-        output.write_text(text, encoding="utf-8")
+        output.write_bytes(written)
     except OSError as error:
         return f"{output} cannot be written: {error.strerror}."
-    print(told(made, output, len(text.encode())))
+    print(told(made, output, len(written)))
     return 0
 
 

@@ -129,11 +129,11 @@ class LessonFile:
     def title(self) -> str:
         return lesson(self.name).title
 
-    def page(self) -> str:
-        """All of it in one file."""
+    def page(self, before: str = "") -> str:
+        """All of it in one file; `before` stands before what runs in it."""
         rule = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         head = f"{rule if self.strict else ''}<style>{fonts()}{style()}</style>"
-        foot = f"{_data('vega', _packed_vega())}{self._data()}<script>{script()}</script>"
+        foot = f"{before}{_data('vega', _packed_vega())}{self._data()}<script>{script()}</script>"
         return document(self.title, f"<main>{self.body}</main>{foot}", head)
 
     def page_of_site(self, before: str, after: str) -> str:

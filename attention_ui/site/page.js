@@ -20,7 +20,8 @@
 
   // What was chosen and done here; it stays in this browser, where it may keep anything.
   const place = `attention.${told.lesson}`;
-  const stored = (() => { try { return JSON.parse(localStorage.getItem(place)) } catch { return null } })();
+  // What a course platform has kept, in its place, is brief: what was guessed is judged anew.
+  const stored = window.attentionStored ? null : (() => { try { return JSON.parse(localStorage.getItem(place)) } catch { return null } })();
   const chosen = {}, done = { answered: {}, passed: [], first: {}, ...(stored ?? {}) };
   let last = "";
   const keep = () => {
@@ -575,8 +576,21 @@
   const summary = () => {
     const each = Object.values(done.first);
     const answered = Object.keys(told.asks).filter((name) => done.answered[name]);
-    return { lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length,
+    const brief = { given: Object.fromEntries(answered.map((name) => {
+      const { numbers, guess } = done.answered[name];
+      return [name, [numbers, guess]];
+    })), passed: done.passed, first: done.first };
+    return { brief, lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length,
       right: each.filter((one) => one === "right").length, guessed: each.filter((one) => one !== "shown").length, done };
+  };
+  const restore = ({ given = {}, passed = [], first = {} }) => {
+    Object.assign(done, { passed, first });
+    for (const [name, [numbers, guess]] of Object.entries(given)) {
+      const asked = told.asks[name] && question_of(name);
+      if (!asked) continue;
+      const verdict = guess === null ? null : judged(asked, guess);
+      done.answered[name] = { numbers, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
+    }
   };
   const tally = () => {
     const there = document.getElementById("tally"), { right, guessed } = summary();
@@ -596,6 +610,7 @@
   };
   addEventListener("hashchange", show_anchor);
   by_address();
+  if (window.attentionStored) restore(window.attentionStored);
   put();
   if (location.hash && !location.hash.includes("=")) show_anchor();
   const later = () => {

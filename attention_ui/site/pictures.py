@@ -20,7 +20,7 @@ from ..picture.table import Lists, n_marks, n_slots, table
 from .cells import MOST_CELLS, cells_of, given_cells
 from .told import Told, as_json, rounded
 
-MOST_PACKED = 60_000
+MOST_PACKED = 40_000
 """Bytes of the arithmetic of all cells of a lesson, packed; half of them of steps that no picture
 draws.
 """

@@ -1,10 +1,13 @@
 """A lesson as a file, without a network, beside the app's page at the same settings."""
 
+import io
+import zipfile
 from collections import Counter
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import urlencode
+from xml.etree import ElementTree
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -14,6 +17,7 @@ from attention_ui.cards.row_question import Row
 from attention_ui.controls.shared import FIRST
 from attention_ui.site.folder import folder
 from attention_ui.site.lesson_file import lesson_file
+from attention_ui.site.scorm import package
 from browser_tools import open_page, script, settled
 from conftest import ROOT
 
@@ -218,3 +222,55 @@ def test_a_site_is_searched_and_is_there_without_the_internet(served, new_page):
     page.get_by_role("link", name="Glossary").click()
     page.wait_for_selector("dt")
     assert page.locator("dt").count() > 40
+
+
+PLATFORM = """<link rel="icon" href="data:,"><script>
+const kept = JSON.parse(sessionStorage.kept ?? "{}");
+window.calls = [];
+const answer = (name, of) => (...given) => { calls.push([name, ...given]); return of(...given); };
+window.API = {
+  LMSInitialize: answer("LMSInitialize", () => "true"),
+  LMSFinish: answer("LMSFinish", () => "true"),
+  LMSCommit: answer("LMSCommit", () => {
+    sessionStorage.kept = JSON.stringify(kept);
+    return "true";
+  }),
+  LMSGetValue: answer("LMSGetValue", (name) => kept[name] ?? ""),
+  LMSSetValue: answer("LMSSetValue", (name, value) => {
+    kept[name] = String(value);
+    return "true";
+  }),
+  LMSGetLastError: () => "0", LMSGetErrorString: () => "", LMSGetDiagnostic: () => "",
+};
+window.kept = kept;
+</script><iframe src="SCO" width="1000" height="800"></iframe>"""
+"""A stand-in of a course platform, which keeps what it is told while its tab is open."""
+
+
+def test_a_package_reports_to_a_course_platform_and_resumes(new_page, tmp_path):
+    made = lesson_file(ROOT / "pages" / "simplified_attention.py", {}, moves=False)
+    with zipfile.ZipFile(io.BytesIO(package(made))) as packed:
+        packed.extractall(tmp_path)
+    manifest = ElementTree.parse(tmp_path / "imsmanifest.xml").getroot()
+    (sco,) = [each.get("href") for each in manifest.iter() if each.tag.endswith("}resource")]
+    (tmp_path / "platform.html").write_text(PLATFORM.replace("SCO", sco), encoding="utf-8")
+    with ThreadingHTTPServer(("localhost", 0), partial(Quiet, directory=str(tmp_path))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        page = new_page()
+        page.goto(f"http://localhost:{server.server_port}/platform.html")
+        asked = page.frame_locator("iframe").locator(".ask[data-ask=looks_at]")
+        asked.get_by_role("button").first.wait_for()
+        assert page.evaluate("kept['cmi.core.lesson_status']") == "incomplete"
+        told = made.told["asks"]["looks_at"]["states"]["?"]
+        right = next(guess for guess, at in told["verdicts"].items() if told["said"][at][0])
+        asked.get_by_role("button").nth(int(right)).click()
+        asked.locator(".said").wait_for()
+        kept = page.evaluate("kept")
+        assert kept["cmi.core.lesson_status"] == "completed"
+        assert kept["cmi.core.score.raw"] == "100"
+        assert len(kept["cmi.suspend_data"]) <= 4096
+        page.evaluate("localStorage.clear()")
+        page.reload()
+        asked.locator(".said").wait_for()
+        assert asked.locator(".said").inner_text().startswith("✓ ")
+        server.shutdown()
