@@ -143,8 +143,11 @@ class Recorder:
             seen.notices.append(f"Not recorded, since it computes attention otherwise: {unseen}.")
         if self._left_out:
             first = min(self._left_out, key=lambda name: self._places[name])
+            most = (
+                f"{self._most / 2**20:,.0f} MB" if self._most >= 2**20 else f"{self._most:,} bytes"
+            )
             seen.notices.append(
-                f"A recording keeps {self._most / 2**20:,.0f} MB, so calls of "
+                f"A recording keeps {most}, so calls of "
                 f"{len(self._left_out)} layers are left out, the first {first}: "
                 "choose layers=[…] or queries=slice(-1, None), or give more most_bytes"
             )
@@ -221,10 +224,14 @@ class Recorder:
             return
         rows = slice(None) if self._queries is None else self._queries
         call = _made(implementation, tensors, mask, scale, options, to_context(output), rows)
-        if self._bytes + call.n_bytes > self._most:
+        if again := self._again(name, call):
+            call = again  # whichever of both the gradient comes back through
+        elif self._bytes + call.n_bytes > self._most:
             self._left_out.add(name)
             return
-        self._bytes += call.n_bytes
+        else:
+            self._bytes += call.n_bytes
+            self.recording.add(name, place, call)
         result = output if result is None else result
         if result.requires_grad:
 
@@ -233,7 +240,17 @@ class Recorder:
                 call.output_gradient = _copied(of_context[..., call.rows, :])
 
             result.register_hook(keep_gradient)
-        self.recording.add(name, place, call)
+
+    def _again(self, name: str, call: Call) -> Call | None:
+        """The call of a layer that this one computes again, on the way back of a pass that kept
+        nothing for it (gradient checkpointing); None for one that is new.
+        """
+        if torch._C._current_graph_task_id() < 0:
+            return None  # no way back is on
+        module = name.partition(" (")[0]
+        same = [each for each in self.recording if each.name.partition(" (")[0] == module]
+        before = [one for each in same for one in reversed(each.calls)]
+        return next((one for one in before if torch.equal(one.queries, call.queries)), None)
 
     def _is_chosen(self, name: str, place: int) -> bool:
         if self._layers is None:

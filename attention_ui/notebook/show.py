@@ -10,7 +10,8 @@ from torch import Tensor
 from attention_core.mechanism.own_tensors import PRECISIONS, sizes
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
-from attention_core.recording.recording import Recording
+from attention_core.recording.call import SINKS
+from attention_core.recording.recording import Layer, Recording
 from attention_core.trace import Step, Trace, is_shares
 from attention_core.utils.head_name import head_name
 
@@ -48,6 +49,7 @@ def show(
     head: int | None = None,
     kind: str | None = None,
     text: int | None = None,
+    step: int | None = None,
 ) -> Picture:
     """A picture for a notebook: point at a number to see what it is made of.
 
@@ -56,7 +58,8 @@ def show(
     head, query, key), or with a batch of 1 in front; a tensor for each layer, as a model's
     `attentions`; a dict of weights by name; the whole output of a model or of its `generate`, also
     with beams. `show(seen, tokens)` draws what `recorded` has seen of a model as it is loaded: its
-    `kind` is a part of its layers' names, such as `"decoder"`, and `text` one of a batch.
+    `kind` is a part of its layers' names, such as `"decoder"`, `text` one of a batch, and `step`
+    one of writing.
 
     `tokens` name the keys, and the queries too where there are as many; `query_tokens` name those
     of another sentence. `layer` and `head` choose one, from the end where below 0.
@@ -64,8 +67,8 @@ def show(
     Raises ValueError, in words, for what cannot be drawn.
     """
     if isinstance(what, Recording):
-        return _of_recording(what, of, query_tokens, layer, head, kind, text)
-    for name, value in (("kind", kind), ("text", text)):
+        return _of_recording(what, of, query_tokens, layer, head, kind, text, step)
+    for name, value in (("kind", kind), ("text", text), ("step", step)):
         if value is not None:
             raise ValueError(f"{name} is for what was recorded, and this is something else")
     if not isinstance(what, Step | Trace):
@@ -158,7 +161,12 @@ def _of_weights(
     query_tokens: Iterable[str] | None,
     layer: int | None,
     head: int | None,
+    *,
+    sums: bool = True,
 ) -> Picture:
+    """Weights by anyone; whether each row `sums` to 1 is looked at, unless what made them is known.
+    Raises ValueError, in words, for what cannot be drawn.
+    """
     weights, kind, is_written, notices = layers_of(given)
     n_layers, n_heads, n_queries, n_keys = weights.shape
     if max(n_queries, n_keys) > MOST_TOKENS:
@@ -203,7 +211,7 @@ def _of_weights(
         for at, those in each_there
         for head in those
     ]
-    return Picture(first, stops, lists, [*notices, *_notices(drawn, n_cells)])
+    return Picture(first, stops, lists, [*notices, *_notices(drawn, n_cells, sums)])
 
 
 def _of_recording(
@@ -214,16 +222,11 @@ def _of_recording(
     head: int | None,
     kind: str | None,
     text: int | None,
+    step: int | None,
 ) -> Picture:
     """The weights of all heads of all layers of a kind, or of one layer."""
-    layers = seen.of_kind(kind) if layer is None else [seen[layer]]
-    if not layers:
-        raise ValueError("nothing was recorded: run the model within recorded(…)")
-    n_texts = len(layers[0].calls[-1].queries)
-    if text is None and n_texts > 1:
-        raise ValueError(f"{n_texts} texts were recorded: choose one, such as text=0")
-    at = _checked("text", text or 0, n_texts)
-    weights = [each.weights()[at : at + 1] for each in layers]
+    layers, at = chosen_layers(seen, kind, layer), chosen_text(seen, text)
+    weights = [each.weights(step)[at : at + 1] for each in layers]
     shapes = {each.shape[1:] for each in weights}
     if len(shapes) > 1:
         raise ValueError(
@@ -231,10 +234,12 @@ def _of_recording(
             f"{' and '.join(sizes(each[0]) for each in weights[:2])}: choose one, such as "
             f"layer={layers[0].place}"
         )
-    known = seen.tokens_of(at)
-    n_keys = weights[0].shape[-1]
-    keys = tokens if tokens is not None else known if len(known) == n_keys else None
-    drawn = _of_weights(weights, keys, query_tokens, None, head)
+    queries: Iterable[str] | None = query_tokens
+    keys = tokens if tokens is not None else layers[0].key_names(step, at) or None
+    n_queries, n_keys = weights[0].shape[-2:]
+    if queries is None and n_queries != n_keys and tokens is None:
+        queries = layers[0].query_names(step, at) or None
+    drawn = _of_weights(weights, keys, queries, None, head, sums=False)
     notices = [*drawn.notices]
     places = [each.place for each in layers]
     if places != [*range(len(places))]:
@@ -244,8 +249,45 @@ def _of_recording(
     others = [name for name in seen.kinds if name != layers[0].kind] if layer is None else ()
     if others:
         notices.append(f"There are other layers: {', '.join(f'kind={x!r}' for x in others)}.")
-    drawn.notices = [*notices, *seen.notices]
+    drawn.notices = [*notices, *what_rows_lack(weights, layers, step), *seen.notices]
     return drawn
+
+
+def chosen_layers(seen: Recording, kind: str | None, layer: int | None) -> list[Layer]:
+    """The layers of a kind, or one. Raises ValueError, in words, where there is none."""
+    layers = seen.of_kind(kind) if layer is None else [seen[layer]]
+    if not layers:
+        why = " ".join(seen.notices) or "run the model within recorded(…)"
+        raise ValueError(f"nothing was recorded: {why}")
+    return layers
+
+
+def chosen_text(seen: Recording, text: int | None) -> int:
+    """Which text of a batch. Raises ValueError where there are several and none is chosen."""
+    n_texts = len(next(iter(seen)).calls[-1].queries)
+    if text is None and n_texts > 1:
+        raise ValueError(f"{n_texts} texts were recorded: choose one, such as text=0")
+    return _checked("text", text or 0, n_texts)
+
+
+def what_rows_lack(
+    weights: Sequence[Tensor], layers: Sequence[Layer], step: int | None
+) -> list[str]:
+    """What a recording says of rows that are no 1, and of what its precision rounds."""
+    told = []
+    sinks = [each for each in layers if each.calls[-1].options.get(SINKS) is not None]
+    if sinks:
+        left = [1 - w.sum(dim=-1) for w, each in zip(weights, layers, strict=True) if each in sinks]
+        most = max(each.max().item() for each in left)
+        told.append(
+            f"Each head has an attention sink, a learned number beside the scores: it takes up to "
+            f"{most:.0%} of a row, and the rest is what the keys get."
+        )
+    empty = int((weights[0].sum(dim=-1) == 0).all(dim=1).sum())
+    if empty:
+        told.append(f"{empty} rows see nothing, as those of padding do: they are 0.")
+    worst = max((each.call(step) for each in layers), key=lambda each: each.rounded_by())
+    return [*told, *filter(None, [worst.rounding()])]
 
 
 def _first(of: Sequence[int], most: int, name: str, notices: list[str]) -> Sequence[int]:
@@ -294,7 +336,7 @@ def _grid(
     return with_sentence(layout, 0, range(len(each)), two)
 
 
-def _notices(drawn: Sequence[tuple[str, Tensor]], n_cells: int) -> list[str]:
+def _notices(drawn: Sequence[tuple[str, Tensor]], n_cells: int, sums: bool = True) -> list[str]:
     """What to know of weights, each with its name, before they are believed."""
     found = []
     off = [
@@ -303,7 +345,7 @@ def _notices(drawn: Sequence[tuple[str, Tensor]], n_cells: int) -> list[str]:
         for query, total in enumerate(weights.float().sum(dim=-1).tolist())
         if abs(total - 1) > 1e-3 and not is_one(total, weights.dtype)
     ]
-    if off:
+    if off and sums:
         _, query, total, name = max(off)
         more = f", and {len(off) - 1} more rows are not 1" if len(off) > 1 else ""
         found.append(f"Row {query} of {name} sums to {total:.4g}, not 1{more}.")

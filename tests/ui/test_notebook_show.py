@@ -491,3 +491,25 @@ def test_a_batch_asks_which_text():
     assert show(seen, text=1).layout.matrices
     with pytest.raises(ValueError, match="text is for what was recorded"):
         show(torch.eye(3), text=1)
+
+
+def test_a_step_of_writing_is_chosen_and_what_a_row_lacks_is_explained():
+    model = tiny("gpt_oss")
+    ids = inputs_of(model)["input_ids"]
+    there = torch.ones_like(ids)
+    there[0, :2] = 0
+    with torch.no_grad(), recorded(model, tokens=[f"t{at}" for at in range(9)]) as seen:
+        model(input_ids=ids, attention_mask=there)
+    picture = show(seen)
+    assert not any("not 1" in each for each in picture.notices), "what made them is known"
+    (told,) = (each for each in picture.notices if "attention sink" in each)
+    most = max(float((1 - each.weights().sum(-1)).max()) for each in seen)
+    assert f"up to {most:.0%} of a row" in told
+    with pytest.raises(ValueError, match="there is no step 3"):
+        show(seen, step=3)
+    with pytest.raises(ValueError, match="step is for what was recorded"):
+        show(weights(5, 5), step=0)
+    with pytest.warns(UserWarning, match="keeps 9 bytes"), recorded(model, most_bytes=9) as seen:
+        model(input_ids=ids)
+    with pytest.raises(ValueError, match="nothing was recorded: A recording keeps 9 bytes"):
+        show(seen)
