@@ -146,8 +146,7 @@ class Call:
             if tensor.numel() > LARGEST:
                 raise ValueError(
                     f"the {name} of this layer are {tensor.numel():,} numbers, and at most "
-                    f"{LARGEST:,} can be taken apart: choose a head, such as .trace(head=0)"
-                    + (", and a text, such as text=0" if len(self.queries) > 1 else "")
+                    f"{LARGEST:,} can be taken apart: " + self._what_to_choose(head, text)
                 )
         shape = (*queries.shape[:3], keys.shape[-2])
         options: dict[str, Any] = {}
@@ -178,10 +177,28 @@ class Call:
         self._compare(trace["context_vectors"].value, (texts, heads, rows))
         return trace
 
+    def _what_to_choose(self, head: int | None, text: int | None) -> str:
+        """What makes a trace smaller, in words."""
+        if head is None:
+            more = len(self.queries) > 1 and text is None
+            return "choose a head, such as .trace(head=0)" + ", and a text, such as text=0" * more
+        if len(self.queries) > 1 and text is None:
+            return "choose a text, such as text=0"
+        return "record a shorter text; weights() has all that a picture needs"
+
     def check(self, weights: Tensor) -> float:
         """How far context vectors by these weights (batch, head, query, key) lie from what the
         layer gave. Raises NotAsRecorded where that is more than its precision explains.
         """
+        for name in ("queries", "keys", "values"):
+            tensor = getattr(self, name)
+            if not tensor.isfinite().all():
+                at = (~tensor.isfinite()).nonzero()[0].tolist()
+                number = tensor[tuple(at)].item()
+                raise NotAsRecorded(
+                    f"the {name} of this layer have {number} at {at} (text, head, token, "
+                    "component): no weights follow from that"
+                )
         values = _to_heads(self.values, self.n_heads)
         if weights.device != values.device:
             values = values.to(weights.device)

@@ -1,7 +1,7 @@
 """What was recorded: layers by their names, each with its calls."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -15,6 +15,17 @@ ACROSS = ("cross", "encoder_attn", "encdec")
 """What attention to another text is called."""
 BLANKS = "Ġ▁ "
 """How tokens say that a blank stands before them."""
+
+
+@dataclass(frozen=True)
+class Patches:
+    """How a model cut an image: into `grid` (rows, columns) patches, each a token."""
+
+    grid: tuple[int, int]
+    places: tuple[tuple[int, ...], ...] = ()
+    """For each text, the places of its image's tokens among its words; () where there are none."""
+    is_distilled: bool = False
+    """Whether the second special token is DeiT's for distillation, and no register."""
 
 
 class Layer:
@@ -126,6 +137,8 @@ class Recording:
         self.notices: list[str] = []
         """What is not in it, in words."""
         self.tokens = tokens
+        self.patches: Patches | None = None
+        """How an image was cut, where the model has seen one."""
 
     def __repr__(self) -> str:
         lines = [repr(each) for each in self.layers.values()]
@@ -203,9 +216,11 @@ def joined(calls: Sequence[Call]) -> Call:
     if len(calls) == 1:
         return last
     firsts = first_keys(calls)
-    if firsts is None or any(each.queries.shape[:2] != last.queries.shape[:2] for each in calls):
+    if firsts is None or len({_size(each) for each in calls}) > 1:
         raise ValueError(_apart(calls))
     n_keys = max(at + each.keys.shape[-2] for at, each in zip(firsts, calls, strict=True))
+    if n_keys > sum(each.keys.shape[-2] for each in calls):
+        raise ValueError(_apart(calls))  # some keys are in none of them
     masks = [each.mask_of_all() for each in calls]
     keys, values = (
         tensor.new_zeros(*tensor.shape[:2], n_keys, tensor.shape[-1])
@@ -266,6 +281,12 @@ def first_keys(calls: Sequence[Call]) -> list[int] | None:
             return None
         firsts.append(max(0, n_read - each.keys.shape[-2]))
     return firsts
+
+
+def _size(call: Call) -> tuple[int, ...]:
+    """Texts, heads, key heads, and how many numbers a query and a value have."""
+    d_head, d_value = call.queries.shape[-1], call.values.shape[-1]
+    return *call.queries.shape[:2], call.keys.shape[1], d_head, d_value
 
 
 def _apart(calls: Sequence[Call]) -> str:

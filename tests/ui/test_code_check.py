@@ -177,6 +177,8 @@ OUTSIDE = {
     "attention_ui/frame/spaced_repetition.py": "its script; whose changes a browser makes once",
     "attention_ui/frame/long_run.py": "how long a slice of work takes",
     "attention_ui/frame/models.py": "which models there are: the source `model`",
+    "attention_ui/frame/recordings.py": "which recordings there are, and whether one has changed: "
+    "a source of its own",
     "attention_ui/reactive/visibility.py": "its script, once a process",
     "attention_ui/frame/of_the_system.py": "what a server is told of its machine, once",
     "attention_ui/frame/save_picture.py": "which press of a button it was",
