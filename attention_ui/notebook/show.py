@@ -5,6 +5,7 @@ from dataclasses import replace
 from operator import index
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attention_core.mechanism.own_tensors import PRECISIONS, sizes
@@ -24,6 +25,8 @@ from ..picture.positions import positions
 from ..picture.sentence import weighted, with_sentence
 from ..picture.spec import Stops
 from ..picture.table import MOST_POINTED
+from .image import ImagePicture, as_image
+from .patches import cut, fitting_kind
 from .picture import Picture, new_place
 from .returned import layers_of
 
@@ -33,6 +36,10 @@ MOST_READ = 64
 """A longer text fills the screen by itself: it is not written above its weights."""
 MOST_HEADS, MOST_SHOWN, A_LINE = 32, 4, 4
 """Heads of weights, heads of a trace, and heads in a line."""
+MOST_OF_IMAGE = 3_000_000
+"""Weights of which a picture of an image holds each: two bytes of a notebook's file."""
+ALIKE = 0.03
+"""How far an image's shape may be from its patches' before that is said."""
 ROWS_OF_HEADS = 215
 """Pixels for each line of heads."""
 LAYER = (GIVEN, *MATRICES, "head_queries", "head_keys", "head_values", BEFORE_SHARES[-1],
@@ -50,7 +57,9 @@ def show(
     kind: str | None = None,
     text: int | None = None,
     step: int | None = None,
-) -> Picture:
+    image: Any = None,
+    grid: tuple[int, int] | None = None,
+) -> Picture | ImagePicture:
     """A picture for a notebook: point at a number to see what it is made of.
 
     `show(trace)` draws what a trace is about, `show(trace, "weights")` the equation of one step,
@@ -64,11 +73,24 @@ def show(
     `tokens` name the keys, and the queries too where there are as many; `query_tokens` name those
     of another sentence. `layer` and `head` choose one, from the end where below 0.
 
+    `show(seen, image=photo)` draws an image that a model has seen (a PIL image, a path, an array or
+    a tensor) under its patches, each as clear as the weight that it gets from the patch, special
+    token or word that is pointed at. Into how many patches it was cut the recording knows, or
+    `grid` says: rows and columns.
+
     Raises ValueError, in words, for what cannot be drawn.
     """
+    if isinstance(what, Recording) and image is not None:
+        return _of_image(what, image, grid, of, layer, head, kind, text, step)
     if isinstance(what, Recording):
         return _of_recording(what, of, query_tokens, layer, head, kind, text, step)
-    for name, value in (("kind", kind), ("text", text), ("step", step)):
+    for name, value in (
+        ("kind", kind),
+        ("text", text),
+        ("step", step),
+        ("image", image),
+        ("grid", grid),
+    ):
         if value is not None:
             raise ValueError(f"{name} is for what was recorded, and this is something else")
     if not isinstance(what, Step | Trace):
@@ -251,6 +273,51 @@ def _of_recording(
         notices.append(f"There are other layers: {', '.join(f'kind={x!r}' for x in others)}.")
     drawn.notices = [*notices, *what_rows_lack(weights, layers, step), *seen.notices]
     return drawn
+
+
+def _of_image(
+    seen: Recording,
+    image: Any,
+    grid: tuple[int, int] | None,
+    tokens: Iterable[str] | None,
+    layer: int | None,
+    head: int | None,
+    kind: str | None,
+    text: int | None,
+    step: int | None,
+) -> ImagePicture:
+    """An image under its patches, with the weights of all heads of all layers of a kind."""
+    drawn = as_image(image)
+    if kind is None and layer is None:
+        kind = fitting_kind(seen)
+    layers, at = chosen_layers(seen, kind, layer), chosen_text(seen, text)
+    names = None if tokens is None else [str(each) for each in tokens]
+    made = cut(seen, layers[0], at, step, grid, names)
+    n_heads = layers[0].calls[-1].n_heads
+    heads: Sequence[int] = range(n_heads) if head is None else [_checked("head", head, n_heads)]
+    call, notices = layers[0].call(step), list[str]()
+    n_cells = len(call.rows) * call.keys.shape[-2]
+    heads = _first(heads, max(1, MOST_OF_IMAGE // n_cells), "head", notices)
+    n_layers = max(1, MOST_OF_IMAGE // (n_cells * len(heads)))
+    if len(layers) > n_layers:
+        notices.append(f"The first {n_layers} of {len(layers)} layers are drawn: layer= chooses.")
+    layers = layers[:n_layers]
+    weights = [each.weights(step)[at][list(heads)].cpu() for each in layers]
+    if len({each.shape for each in weights}) > 1:
+        raise ValueError(
+            "these layers have weights of several shapes: choose one, such as "
+            f"layer={layers[0].place}"
+        )
+    rows, columns = made.grid
+    if abs(drawn.width * rows / (drawn.height * columns) - 1) > ALIKE:
+        notices.append(
+            f"The image has {drawn.width} × {drawn.height} pixels, and its {columns} × {rows} "
+            "patches another shape: it is stretched to them. Where your processor cuts edges off, "
+            "give what the model saw, such as pixel_values[0]."
+        )
+    notices += what_rows_lack(weights, layers, step) + seen.notices
+    called = [each.name for each in layers]
+    return ImagePicture(drawn, made, torch.stack(weights), called, heads, notices)
 
 
 def chosen_layers(seen: Recording, kind: str | None, layer: int | None) -> list[Layer]:
