@@ -1,10 +1,7 @@
 """An image under the grid of its patches, shaded by what a head looks at: drawn in the notebook."""
 
 import base64
-import html
 import io
-import json
-import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,13 +15,10 @@ from PIL import Image, ImageDraw, UnidentifiedImageError
 from torch import Tensor
 
 from ..picture.palette import CHOSEN
-from ..picture.spec import GROUNDS, INKS
-from .patches import Cut, packed, sinks
-from .picture import FRAME, PAGE, new_place, pack
+from ..picture.spec import GROUNDS
+from .canvas import CanvasPicture
+from .patches import Cut, sinks
 
-_HERE = Path(__file__).parent
-STYLE = (_HERE / "image.css").read_text(encoding="utf-8")
-SCRIPT = (_HERE / "image.js").read_text(encoding="utf-8")
 SIDE = 448
 """Pixels of the longer edge, as it is kept in the notebook."""
 MOST_PIXELS = 50_000_000
@@ -112,23 +106,18 @@ def _of_array(array: np.ndarray, is_bytes: bool) -> Image.Image:
     return Image.fromarray(np.repeat(pixels, 3, axis=-1) if pixels.shape[-1] == 1 else pixels)
 
 
-@dataclass
-class ImagePicture:
+@dataclass(repr=False)
+class ImagePicture(CanvasPicture):
     """An image with its patches as a cell's last line shows it; `page()` is a whole HTML page."""
 
     image: Image.Image
     cut: Cut
     weights: Tensor
-    """Of layers and heads that are drawn: (layer, head, query, key)."""
     layers: Sequence[str]
-    """What the layers are called."""
     heads: Sequence[int]
     notices: Sequence[str] = field(default_factory=list)
     first: tuple[int, int] = (0, 0)
-    """The layer and the head that are shown first, by their places among these."""
-
-    def __post_init__(self) -> None:
-        self._place = new_place()
+    script = "image"
 
     @property
     def alt(self) -> str:
@@ -141,9 +130,6 @@ class ImagePicture:
             f"The image under {rows} × {columns} patches, each as clear as the weight that a head "
             f"gives it{told}."
         )
-
-    def __repr__(self) -> str:
-        return " ".join([self.alt, *self.notices])
 
     @cached_property
     def small(self) -> Image.Image:
@@ -161,11 +147,14 @@ class ImagePicture:
         rows, columns = self.cut.grid
         return self.cut.asking[(rows // 2) * columns + columns // 2]
 
-    def piece(self) -> str:
-        """A piece of HTML with its script; all text of a person is in its packed data."""
+    @property
+    def tall(self) -> int:
+        return self.small.height + 160
+
+    def _told(self) -> dict[str, Any]:
         kept = io.BytesIO()
         self.small.save(kept, "png", optimize=True)
-        told = {
+        return {
             "image": f"data:image/png;base64,{base64.b64encode(kept.getvalue()).decode()}",
             "size": self.small.size,
             "grid": self.cut.grid,
@@ -173,31 +162,9 @@ class ImagePicture:
             "asking": self.cut.asking,
             "beside": self.cut.beside,
             "askers": self.cut.askers,
-            "layers": [*self.layers],
-            "heads": [*self.heads],
-            "first": self.first,
-            "start": self.start,
-            "sizes": list(self.weights.shape),
             "sinks": sinks(self.weights),
-            "inks": INKS,
-            "grounds": GROUNDS,
-            "chosen": CHOSEN,
             "veiled": VEILED,
         }
-        numbers = base64.b64encode(packed(self.weights).tobytes()).decode()
-        parts = {"ID": self._place, "DATA": pack(json.dumps(told)), "WEIGHTS": pack(numbers)}
-        script = re.sub("|".join(parts), lambda found: parts[found[0]], SCRIPT)
-        notices = "".join(f"<p>{html.escape(each)}</p>" for each in self.notices)
-        still = base64.b64encode(self.png).decode()
-        return (
-            f'<div id="{self._place}" class="attention-image"><style>{STYLE}</style>{notices}'
-            f'<div class="drawn"><img alt="{html.escape(self.alt)}" '
-            f'src="data:image/png;base64,{still}"></div></div><script>{script}</script>'
-        )
-
-    def page(self) -> str:
-        """A whole HTML page."""
-        return PAGE.replace("BODY", self.piece())
 
     @cached_property
     def png(self) -> bytes:
@@ -218,18 +185,6 @@ class ImagePicture:
         still = io.BytesIO()
         made.quantize(128).save(still, "png", optimize=True)
         return still.getvalue()
-
-    def _repr_mimebundle_(self, **_: Any) -> dict:
-        return {
-            "text/plain": repr(self),
-            "text/html": self.piece(),
-            "image/png": base64.b64encode(self.png).decode(),
-        }
-
-    def _mime_(self) -> tuple[str, str]:
-        tall = self.small.height + 160 + 30 * len(self.notices)
-        frame = FRAME.replace("TALL", str(tall))
-        return "text/html", frame.replace("PAGE", html.escape(self.page()))
 
 
 def _has_special(made: Cut) -> bool:

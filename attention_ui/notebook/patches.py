@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from attention_core.recording.recording import Layer, Recording
@@ -137,11 +135,6 @@ def sinks(weights: Tensor) -> list[list[dict | None]]:
         ]
         for shares, keys in zip(most.values, most.indices, strict=True)
     ]
-
-
-def packed(weights: Tensor) -> np.ndarray:
-    """Weights as whole numbers from 0 to 65,535, which is what the picture reads."""
-    return (weights.clamp(0, 1) * 65_535).round().to(torch.int32).numpy().astype("<u2")
 
 
 def _written(grid: tuple[int, int]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -25,19 +25,23 @@ from ..picture.positions import positions
 from ..picture.sentence import weighted, with_sentence
 from ..picture.spec import Stops
 from ..picture.table import MOST_POINTED
+from .heads import HeadsPicture
 from .image import ImagePicture, as_image
 from .patches import cut, fitting_kind
 from .picture import Picture, new_place
 from .returned import layers_of
 
-MOST_TOKENS, MOST_CELLS, MOST_NUMBERS = 256, 65_536, 800_000
-"""Along one axis, drawn at a time, and of all positions: more is no picture to be read."""
+T = TypeVar("T")
+MOST_TOKENS, MOST_CELLS, MOST_NUMBERS = 256, 20_000, 800_000
+"""Along one axis, and numbers that each are a mark, at a time and of all positions: of more marks
+an answer to the pointer took up to a second, so heads are images then.
+"""
 MOST_READ = 64
 """A longer text fills the screen by itself: it is not written above its weights."""
 MOST_HEADS, MOST_SHOWN, A_LINE = 32, 4, 4
 """Heads of weights, heads of a trace, and heads in a line."""
-MOST_OF_IMAGE = 3_000_000
-"""Weights of which a picture of an image holds each: two bytes of a notebook's file."""
+MOST_IN_FILE = 6_000_000
+"""Weights in a picture of images: two bytes each, packed, of a notebook's file."""
 ALIKE = 0.03
 """How far an image's shape may be from its patches' before that is said."""
 ROWS_OF_HEADS = 215
@@ -59,7 +63,7 @@ def show(
     step: int | None = None,
     image: Any = None,
     grid: tuple[int, int] | None = None,
-) -> Picture | ImagePicture:
+) -> Picture | HeadsPicture | ImagePicture:
     """A picture for a notebook: point at a number to see what it is made of.
 
     `show(trace)` draws what a trace is about, `show(trace, "weights")` the equation of one step,
@@ -185,7 +189,7 @@ def _of_weights(
     head: int | None,
     *,
     sums: bool = True,
-) -> Picture:
+) -> Picture | HeadsPicture:
     """Weights by anyone; whether each row `sums` to 1 is looked at, unless what made them is known.
     Raises ValueError, in words, for what cannot be drawn.
     """
@@ -204,24 +208,15 @@ def _of_weights(
     heads = range(n_heads) if head is None else (_checked("head", head, n_heads),)
     heads = _first(heads, MOST_HEADS, "head", notices)
     n_cells = n_queries * n_keys
-    # Where not all heads of a layer can be drawn at a time, a slider goes from head to head.
-    each_alone = len(heads) * n_cells > MOST_CELLS
-    if each_alone:
-        layers = _first(layers, 1, "layer", notices)
-        heads = _first(heads, MOST_NUMBERS // n_cells, "head", notices)
-        each_there = [(layers[0], (each,)) for each in heads]
-    else:
-        n_cells *= len(heads)
-        layers = _first(layers, MOST_NUMBERS // n_cells, "layer", notices)
-        each_there = [(each, heads) for each in layers]
-    layouts = [
-        _grid(weights[at, list(those)], labels, those, n_heads, two, each_alone)
-        for at, those in each_there
-    ]
+    # Where not all heads of a layer can be drawn number by number, all are drawn as images.
+    if len(heads) * n_cells > MOST_CELLS:
+        return _as_images(weights, layers, heads, keys, queries, two, notices, sums)
+    n_cells *= len(heads)
+    layers = _first(layers, MOST_NUMBERS // n_cells, "layer", notices)
+    layouts = [_grid(weights[at, list(heads)], labels, heads, n_heads, two) for at in layers]
     first, stops, lists = layouts[0], None, None
     if len(layouts) > 1:
-        name = "Head" if each_alone else "Layer"
-        stops = Stops(name, 0, len(layouts) - 1, 1, 0, f".{new_place()}")
+        stops = Stops("Layer", 0, len(layouts) - 1, 1, 0, f".{new_place()}")
         lists = positions(first, [each.matrices for each in layouts])
     drawn = [
         (
@@ -230,10 +225,40 @@ def _of_weights(
             else "weights" + f" in layer {at}" * (n_layers > 1),
             weights[at, head],
         )
-        for at, those in each_there
-        for head in those
+        for at in layers
+        for head in heads
     ]
     return Picture(first, stops, lists, [*notices, *_notices(drawn, n_cells, sums)])
+
+
+def _as_images(
+    weights: Tensor,
+    layers: Sequence[int],
+    heads: Sequence[int],
+    keys: Sequence[str],
+    queries: Sequence[str],
+    two: bool,
+    notices: list[str],
+    sums: bool,
+) -> HeadsPicture:
+    """All heads of all layers, as many as a notebook's file has room for."""
+    n_cells = weights.shape[-2] * weights.shape[-1]
+    heads = _first(heads, MOST_IN_FILE // n_cells, "head", notices)
+    layers = _first(layers, MOST_IN_FILE // (n_cells * len(heads)), "layer", notices)
+    chosen = weights[list(layers)][:, list(heads)]
+    drawn = [
+        (head_name(head, at), chosen[place, where])
+        for place, at in enumerate(layers)
+        for where, head in enumerate(heads)
+    ]
+    return HeadsPicture(
+        chosen,
+        [f"layer {at}" for at in layers],
+        heads,
+        keys,
+        queries if two else keys,
+        [*notices, *_notices(drawn, 0, sums)],
+    )
 
 
 def _of_recording(
@@ -245,7 +270,7 @@ def _of_recording(
     kind: str | None,
     text: int | None,
     step: int | None,
-) -> Picture:
+) -> Picture | HeadsPicture:
     """The weights of all heads of all layers of a kind, or of one layer."""
     layers, at = chosen_layers(seen, kind, layer), chosen_text(seen, text)
     weights = [each.weights(step)[at : at + 1] for each in layers]
@@ -262,6 +287,8 @@ def _of_recording(
     if queries is None and n_queries != n_keys and tokens is None:
         queries = layers[0].query_names(step, at) or None
     drawn = _of_weights(weights, keys, queries, None, head, sums=False)
+    if isinstance(drawn, HeadsPicture):
+        drawn.layers = [each.name for each in layers[: len(drawn.layers)]]
     notices = [*drawn.notices]
     places = [each.place for each in layers]
     if places != [*range(len(places))]:
@@ -297,11 +324,9 @@ def _of_image(
     heads: Sequence[int] = range(n_heads) if head is None else [_checked("head", head, n_heads)]
     call, notices = layers[0].call(step), list[str]()
     n_cells = len(call.rows) * call.keys.shape[-2]
-    heads = _first(heads, max(1, MOST_OF_IMAGE // n_cells), "head", notices)
-    n_layers = max(1, MOST_OF_IMAGE // (n_cells * len(heads)))
-    if len(layers) > n_layers:
-        notices.append(f"The first {n_layers} of {len(layers)} layers are drawn: layer= chooses.")
-    layers = layers[:n_layers]
+    heads = _first(heads, max(1, MOST_IN_FILE // n_cells), "head", notices)
+    n_layers = max(1, MOST_IN_FILE // (n_cells * len(heads)))
+    layers = [*_first(layers, n_layers, "layer", notices)]
     weights = [each.weights(step)[at][list(heads)].cpu() for each in layers]
     if len({each.shape for each in weights}) > 1:
         raise ValueError(
@@ -357,7 +382,7 @@ def what_rows_lack(
     return [*told, *filter(None, [worst.rounding()])]
 
 
-def _first(of: Sequence[int], most: int, name: str, notices: list[str]) -> Sequence[int]:
+def _first(of: Sequence[T], most: int, name: str, notices: list[str]) -> Sequence[T]:
     """As many as there is room for, with a notice of those that are left out."""
     if len(of) > most:
         told = f"The first {most} of {len(of)} {name}s are" if most > 1 else f"Only {name} 0 is"
@@ -380,12 +405,10 @@ def _named(
     return found
 
 
-def _grid(
-    weights: Tensor, labels: dict, heads: Sequence[int], n_heads: int, two: bool, each_alone: bool
-) -> Layout:
+def _grid(weights: Tensor, labels: dict, heads: Sequence[int], n_heads: int, two: bool) -> Layout:
     """The weights (head, query, key) of one layer, below the sentence, or below two."""
     trace = Trace(**{axis: names for axis, names in labels.items() if names})
-    is_one_of_many = n_heads > 1 and not each_alone
+    is_one_of_many = n_heads > 1
     axes = ("head", "query", "key") if is_one_of_many else ("query", "key")
     given = weights if is_one_of_many else weights[0]
     numbers = Given.of(given, PRECISIONS[given.dtype])

@@ -27,7 +27,7 @@ def opened(new_page, tmp_path, seen, **options):
     file.write_text(picture.page(), encoding="utf-8")
     page = new_page(offline=True, **options)
     page.goto(file.as_uri())
-    page.wait_for_selector(".attention-image canvas")
+    page.wait_for_selector(".attention-canvas canvas")
     return page, picture
 
 
@@ -45,7 +45,7 @@ def test_a_patch_that_is_pointed_at_shades_the_image_and_says_the_weights(
     page.mouse.move(box["x"] + box["width"] * 2.5 / 4, box["y"] + box["height"] * 1.5 / 4)
     query = picture.cut.asking[1 * 4 + 2]
     page.wait_for_function(
-        "(query) => document.querySelector('.attention-image').dataset.query == query", arg=query
+        "(query) => document.querySelector('.attention-canvas').dataset.query == query", arg=query
     )
     weights = picture.weights[0, 0, query]
     told = page.locator(".beside button").all_inner_texts()
@@ -71,11 +71,11 @@ def test_the_keyboard_goes_from_patch_to_patch_and_to_the_special_tokens(new_pag
     page.locator(".sheet").focus()
     for key in ("ArrowLeft", "ArrowUp"):
         page.keyboard.press(key)
-    query = page.evaluate("Number(document.querySelector('.attention-image').dataset.query)")
+    query = page.evaluate("Number(document.querySelector('.attention-canvas').dataset.query)")
     assert query == picture.cut.asking[1 * 4 + 1], "from the middle, which is row 2 and column 2"
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent").startswith("CLS")
-    query = page.evaluate("Number(document.querySelector('.attention-image').dataset.query)")
+    query = page.evaluate("Number(document.querySelector('.attention-canvas').dataset.query)")
     assert query == 0
     page.locator(".choose input").nth(1).fill("2")
     assert page.locator(".choose output").nth(1).inner_text() == "2"

@@ -13,8 +13,10 @@ from torch.nn import functional as F
 from attention_core import load_recording, recorded
 from attention_core.recording.recording import Patches
 from attention_explorer import show
+from attention_ui.notebook.canvas import bounds, packed
 from attention_ui.notebook.image import as_image
-from attention_ui.notebook.patches import packed, sinks, special_names
+from attention_ui.notebook.patches import sinks, special_names
+from attention_ui.notebook.show import MOST_IN_FILE
 from checks import random
 from tiny_models import inputs_of, tiny
 
@@ -181,6 +183,10 @@ def test_packed_weights_are_these_to_a_hundredth_of_a_percent():
     weights = random(2, 3, 5, 5).softmax(dim=-1)
     back = torch.from_numpy(packed(weights).astype(np.float32)) / 65_535
     assert (back - weights).abs().max() < 1e-5
+    wide = random(2, 3, 5, 5) * 9
+    low, high = bounds(wide)
+    back = torch.from_numpy(packed(wide).astype(np.float32)) / 65_535 * (high - low) + low
+    assert (back - wide).abs().max() < 1e-3
 
 
 # --- images ---------------------------------------------------------------------------------------
@@ -248,13 +254,13 @@ def test_a_picture_of_an_image_has_a_text_and_a_still_one():
 
 
 def test_many_weights_are_not_all_put_into_the_notebook():
-    model = tiny("vit", image_size=448)
+    model = tiny("vit", image_size=240)
     with torch.no_grad(), recorded(model) as seen:
-        model(pixel_values=random(1, 3, 448, 448))
+        model(pixel_values=random(1, 3, 240, 240))
     picture = show(seen, image=photo())
-    n_patches = seen.patches.grid[0] * seen.patches.grid[1]
-    assert picture.weights.shape == (1, 1, n_patches + 1, n_patches + 1)
-    assert any("heads are drawn" in each or "Only head 0" in each for each in picture.notices)
-    assert any("of 2 layers are drawn: layer= chooses" in each for each in picture.notices)
+    n_tokens = 1 + seen.patches.grid[0] * seen.patches.grid[1]
+    assert picture.weights.shape == (1, 4, n_tokens, n_tokens)
+    assert 4 * n_tokens**2 <= MOST_IN_FILE < 8 * n_tokens**2
+    assert picture.notices == ["Only layer 0 is drawn: layer= chooses one."]
     last = show(seen, image=photo(), layer=1, head=3)
     assert torch.equal(last.weights[0, 0], seen[1].weights()[0, 3])
