@@ -1,13 +1,12 @@
 // What pictures on a canvas share. All words of a person are set as text.
 const root = document.getElementById("ID"), drawn = root.querySelector(".drawn");
-const read = (text) => {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).text();
+const unpacked = (letters) => {
+  const text = atob(letters), bytes = new Uint8Array(text.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = text.charCodeAt(at);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 };
-const data = JSON.parse(await read("DATA"));
-const raw = Uint8Array.from(atob(await read("WEIGHTS")), (letter) => letter.charCodeAt(0));
-const weights = new Uint16Array(raw.buffer), [low, high] = data.range;
+const data = await unpacked("DATA").json();
+const weights = new Uint16Array(await unpacked("WEIGHTS").arrayBuffer()), [low, high] = data.range;
 const [nLayers, nHeads, nQueries, nKeys] = data.sizes;
 let [layer, head] = data.first, query = data.start, theme = "light";
 const at = (key, row = query) =>

@@ -89,9 +89,8 @@ class CanvasPicture:
             "grounds": GROUNDS,
             "chosen": CHOSEN,
         }
-        numbers = base64.b64encode(packed(self.weights).tobytes()).decode()
-        place = new_place()
-        parts = {"ID": place, "DATA": pack(json.dumps(told)), "WEIGHTS": pack(numbers)}
+        place, numbers = new_place(), packed(self.weights).tobytes()
+        parts = {"ID": place, "DATA": pack(json.dumps(told).encode()), "WEIGHTS": pack(numbers)}
         own = (_HERE / f"{self.script}.js").read_text(encoding="utf-8")
         # Whole words: each stands in quotation marks of the script.
         script = re.sub('(?<=")(ID|DATA|WEIGHTS)(?=")', lambda found: parts[found[0]], SHARED)
