@@ -33,8 +33,9 @@ COST = page.ask(
 @page.card(
     "weights",
     "One sentence, seen several ways",
-    "Each **head** has a colour. Point at a word to see where each head looks. Where do they "
-    "agree, and where does one see what another overlooks?",
+    "Each **head** is attention with queries, keys and values of its own, and has a colour. Point "
+    "at a word to see where each head looks. Where do they agree, and where does one see what "
+    "another overlooks?",
     controls=[shared.N_HEADS.at(width=150), shared.CAUSAL_HEADS],
 )
 def weights(v, trace):

@@ -5,7 +5,7 @@ that fits, and lets it grow where there is room. Knows no chart, so that it is t
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, repeat
 from operator import ge
@@ -396,8 +396,10 @@ def _on_a_phone(trace: Trace, each: Sequence["Footprint"]) -> Arrangement:
     return made
 
 
-def frame_cells(layout: Layout, number: int, cells: Iterable[tuple[int, int]]) -> None:
-    """Add a frame around cells (row, column) of a matrix of a layout, as they are drawn."""
+def frame_cells(layout: Layout, number: int, cells: Collection[tuple[int, int]]) -> None:
+    """Add a frame around cells (row, column) of a matrix of a layout, as they are drawn, wide and
+    narrow.
+    """
     for arrangement in (layout.wide, layout.narrow):
         box = arrangement.boxes[number]
         frame = f"M0,0H{box.width - 2}V{box.height - 2}H0Z"

@@ -42,6 +42,7 @@ from attention_ui.picture.layout import (
     WIDE,
     brief,
     equation,
+    frame_cells,
     uncovered,
 )
 from attention_ui.picture.margin import row_sums
@@ -255,6 +256,17 @@ def test_a_line_has_arcs_and_several_lines_have_curves(n, ways):
     trace = attend(embed(Inputs(" ".join(f"word{at}" for at in range(n)))))
     one = with_sentence(equation(trace, trace["weights"]), 0).sentence
     assert (one.wide_way, one.narrow_way) == ways
+
+
+def test_a_frame_stands_around_its_cell_wide_and_narrow():
+    trace = attend(embed("the cat sat on the mat"))
+    layout = equation(trace, Matrix(trace["scores"]), "→", Matrix(trace["weights"]))
+    frame_cells(layout, 1, [(0, 1), (4, 2)])
+    for arrangement in (layout.wide, layout.narrow):
+        box = arrangement.boxes[1]
+        corners = [(box.x + column * box.width, box.y + row * box.height)
+                   for row, column in ((0, 1), (4, 2))]  # fmt: skip
+        assert [(path.x, path.y) for path in arrangement.paths] == corners
 
 
 def test_sums_that_are_not_1_are_loud():
