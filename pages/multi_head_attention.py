@@ -78,7 +78,8 @@ def split(v, trace):
 def mixed(v, trace):
     names = ("mixed_queries" if v.cut_by == "reshape" else "split_queries", "split_queries")
     now, good = (trace[name].value[v.head_cut] for name in names)
-    one, other = (Matrix(trace[name], lead=(v.head_cut,), tells_origins=True) for name in names)
+    look = {"lead": (v.head_cut,), "tells_origins": True, "stays": True}
+    one, other = (Matrix(trace[name], **look) for name in names)
     same = "=" if now.equal(good) else "≠"
     yield ui.matrices(trace, Matrix(trace["joined_queries"]), "→", one, same, other, tall=TALL)
     yield ui.light(*checks.rows_right(trace, names[0]))

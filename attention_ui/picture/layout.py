@@ -218,7 +218,9 @@ def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Lay
         signs = [at for at, word in enumerate(narrow.words) if word.look == "sign"]
         words, lost = [*narrow.words], signs[sum(map(bool, layout.signs[:at]))]
         sign = words[lost]
-        new = {"y": cut[0]} if sign.text in MADE else {"text": f"(…) {sign.text}"}
+        # Beside the title: further down are the names of rows.
+        short = {"text": f"(…) {sign.text}", "y": cut[1] + TITLE / 2}
+        new = {"y": cut[0]} if sign.text in MADE else short
         words[lost] = replace(sign, **new)
         less = replace(less, words=words)
     low = narrow.height - 13

@@ -149,6 +149,9 @@ def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
         shown = [not longer.leaves_out(box.y) for box in longer.boxes]
         cut = ["(…) ⊙"] * (at > 0 and sign == "⊙")
         assert left == cut + [sign] * (2 - at if sign else 0), "no product of its last factor alone"
+        told = [word.y for word in longer.words if word.look == "sign" and word.text in cut]
+        named = [word.y for word in longer.words if word.look == "row"]
+        assert not any(abs(y - row) < 12 for y in told for row in named), "over the name of a row"
         assert shown == ([other >= at for other in range(3)] if sign else [True, at > 0, at > 1])
     asked = equation(trace, each[1], "→", replace(each[2], covered=True))
     assert not any(map(brief(asked, 300).narrow.leaves_out, [0, asked.narrow.boxes[0].y]))
