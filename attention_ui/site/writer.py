@@ -272,6 +272,8 @@ class Writer:
             layout = one.now()
         else:
             start = self.reader.base[one.carries.name]
+            if (choices := one.carries.choices(values)) and start not in choices:
+                start = values[one.carries.name]  # others leave no room for it
             layout = one.layout_at(start)
             stops = stops_of(one.carries, values, start, "")
             if one.carries.name in session.fixed() or not pictures.can_carry(layout, stops):
