@@ -2,13 +2,14 @@
 
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 from attention_ui.cards import show
 from attention_ui.cards.changing import OfCell
 from attention_ui.controls import session
 from attention_ui.picture.positions import FOLLOWS
-from attention_ui.picture.table import LEVELS, SEPARATOR, table
+from attention_ui.picture.table import LEVELS, SEPARATOR, percents_each, table
 from visiting import LESSONS, stands, visit_deeper
 
 LISTS = {"texts": "text", "shades": "shade", "strengths": "strength", "looks": "look"}
@@ -132,3 +133,9 @@ def _is_drawn_at_each(lesson, name, control, now, at_all, lists, at_rest, link):
                     assert same, (
                         f"{where} shows {one!s:.60} as {column} of {row}, not {other!s:.60}"
                     )
+
+
+def test_what_is_no_number_has_no_shade_at_any_position():
+    """A row of 0/0, as one of the mistakes makes it, among others that are numbers."""
+    shades = np.array([[np.nan, 0.5], [np.nan, np.nan]])
+    assert percents_each(shades) == [LEVELS[100] + LEVELS[150], LEVELS[100] * 2]

@@ -189,7 +189,10 @@ def _outline_lists(
     for box, there in zip(drawn.boxes, zip(*each_there, strict=True), strict=True):
         if forbidden(there[0]) is None:
             continue
-        at = next(places)
+        at = next(places, None)
+        if at is None or any(each.allowed is None for each in there):
+            lists[FOLLOWS] = {}  # nothing is forbidden at one of them
+            continue
         may = torch.stack([each.allowed for each in there]).isnan()
         if not torch.equal(may, may[:1].expand_as(may)):
             regions = [forbidden(each) for each in there]

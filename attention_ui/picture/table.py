@@ -996,7 +996,7 @@ def percents(shade: np.ndarray) -> str:
 
 def percents_each(shades: np.ndarray) -> list[str]:
     """A list for each row of shares."""
-    letters = (np.round(100 * shades) + ord(LEVELS[100])).astype(np.uint32)
+    letters = (np.round(100 * np.nan_to_num(shades)) + ord(LEVELS[100])).astype(np.uint32)
     return np.ascontiguousarray(letters).view(f"U{letters.shape[1]}").ravel().tolist()
 
 

@@ -78,6 +78,8 @@ class Baked:
         self._packer, self._packed, self._counted = zlib.compressobj(6), 0, dict.fromkeys(TABLES, 0)
         self._followed: list[tuple[Piece, str, list[str]]] = []
         """Pieces, the controls that they follow, and their states then, in this order."""
+        self.failed: dict[tuple[str, str], str] = {}
+        """Pieces that failed at a value of a control, and how."""
         self.n_written = 0
         """So often was a card made."""
         self._asks_about: dict[tuple[str, Move], set[str]] = {}
@@ -222,9 +224,21 @@ class Baked:
 
     def _follow(self, piece: Piece, name: str, texts: Sequence[str]) -> bool:
         """Write a piece at each of these values of a control: whether it is another there, and
-        there is room.
+        there is room. One that fails at a value, as it would in the app, stays as it is.
         """
         before = dict(piece.states)
+        try:
+            return self._follows(piece, name, texts, before)
+        except Exception as error:
+            self.failed[piece.name, name] = f"{type(error).__name__}: {error}"
+            piece.states = before
+            piece.reached.add(name)
+            self._forgets_what_is_new()
+            return False
+
+    def _follows(
+        self, piece: Piece, name: str, texts: Sequence[str], before: dict[str, int]
+    ) -> bool:
         # While a question is open, words stand for where a control of many positions began.
         is_brief = name == PREDICT.name or len(texts) > FEW_VALUES
         n_asked = 1 if is_brief else 2 ** len(piece.asks)
@@ -284,7 +298,11 @@ class Baked:
     def _is_reached(self, piece: Piece, name: str, texts: Sequence[str]) -> bool:
         first = self.told.tables["html"][piece.states[key_of((), ())]]
         some = dict.fromkeys([texts[0], texts[len(texts) // 2], texts[-1]])
-        return any(piece.write(((name, text),), frozenset()) != first for text in some)
+        try:
+            return any(piece.write(((name, text),), frozenset()) != first for text in some)
+        except Exception as error:  # as the card would fail in the app there
+            self.failed[piece.name, name] = f"{type(error).__name__}: {error}"
+            return True
 
     def _reach(self, one: Control) -> None:
         """Write the other cards that a control reaches, as far as there is room."""

@@ -227,11 +227,14 @@ def rules_out(values: Values, guessed: str) -> str:
     here, there = _lights_of(values), _lights_of(values, guessed)
     apart = ruled_out_by(here, there)
     if not apart:
+        others = {each.name: each for each in there}  # of another mistake, fewer may be asked
         said = next(
             (
-                f"Here: {mine.evidence} With that one: {other.evidence}"
-                for mine, other in zip(here, there, strict=True)
-                if mine.holds is False and mine.evidence != other.evidence
+                f"Here: {mine.evidence} With that one: {others[mine.name].evidence}"
+                for mine in here
+                if mine.name in others
+                and mine.holds is False
+                and mine.evidence != others[mine.name].evidence
             ),
             "No light tells the two apart: only the tensors do.",
         )
