@@ -6,7 +6,12 @@ from nbclient import NotebookClient
 
 from serving import HANG, ROOT
 
-PICTURES = {"your_own_attention": 1, "a_head_of_a_model": 2, "step_by_step": 3}
+PICTURES = {
+    "a_wrong_rotary_embedding": 1,
+    "your_own_attention": 1,
+    "a_head_of_a_model": 2,
+    "step_by_step": 3,
+}
 
 
 def test_every_example_is_tried():

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from attention_core.comparing.comparison import Comparison
 from attention_core.mechanism.own_tensors import PRECISIONS, sizes
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
@@ -40,7 +41,7 @@ LAYER = (GIVEN, *MATRICES, "head_queries", "head_keys", "head_values", BEFORE_SH
 
 
 def show(
-    what: Trace | Step | Tensor | Recording | Sequence | Mapping,
+    what: Trace | Step | Tensor | Recording | Comparison | Sequence | Mapping,
     of: str | Sequence[str] | None = None,
     *,
     query_tokens: Sequence[str] | None = None,
@@ -57,12 +58,21 @@ def show(
     `attentions`; a dict of weights by name; the whole output of a model or of its `generate`, also
     with beams. `show(seen, tokens)` draws what `recorded` has seen of a model as it is loaded: its
     `kind` is a part of its layers' names, such as `"decoder"`, and `text` one of a batch.
+    `show(compare(mine, theirs))` draws the first step that differs: ours, theirs, the difference.
 
     `tokens` name the keys, and the queries too where there are as many; `query_tokens` name those
     of another sentence. `layer` and `head` choose one, from the end where below 0.
 
     Raises ValueError, in words, for what cannot be drawn.
     """
+    if isinstance(what, Comparison):
+        for name, value in (("of", of), ("query_tokens", query_tokens), ("layer", layer),
+                            ("kind", kind)):  # fmt: skip
+            if value is not None:
+                raise ValueError(f"{name} is not for a comparison: it draws what differs first")
+        trace = what.trace(text, head)
+        drawn = _of_step(trace, "difference", None)
+        return Picture(drawn, notices=str(what).splitlines())
     if isinstance(what, Recording):
         return _of_recording(what, of, query_tokens, layer, head, kind, text)
     for name, value in (("kind", kind), ("text", text)):
