@@ -72,7 +72,10 @@ def show(
                 raise ValueError(f"{name} is not for a comparison: it draws what differs first")
         trace = what.trace(text, head)
         drawn = _of_step(trace, "difference", None)
-        return Picture(drawn, notices=str(what).splitlines())
+        places = [*zip(what.axes[:-2], what.worst(), strict=False)]
+        place = ", ".join(f"{axis} {at}" for axis, at in places if head is None and text is None)
+        which = [f"Drawn is where they differ most: {place}."] if place else []
+        return Picture(drawn, notices=[*str(what).splitlines(), *which])
     if isinstance(what, Recording):
         return _of_recording(what, of, query_tokens, layer, head, kind, text)
     for name, value in (("kind", kind), ("text", text)):
