@@ -150,15 +150,16 @@ def _record(asked: list[str]) -> int:
     covered = coverage.Coverage(config_file=str(settings))
     covered.start()
     notes = Notes(covered)
+    # Before it runs: what is written meanwhile is not in the copy.
+    names = files()
+    known: dict = {"code": digest(each for each in names if of_code(each))}
+    known["files"] = {each: digest([each]) for each in names if of_tests(each)}
     # The copy is no repository, of which its own tests ask for the files.
     left_out = ["-m", QUICK, "--ignore=tests/test_mutants.py"]
     status = pytest.main(["-q", "--no-header", *left_out, *asked], plugins=[notes])
     covered.stop()
     covered.save()
-    known = {"tests": notes.tests, "served": notes.served}
-    names = files()
-    known["code"] = digest(each for each in names if of_code(each))
-    known["files"] = {each: digest([each]) for each in names if of_tests(each)}
+    known |= {"tests": notes.tests, "served": notes.served}
     TOLD.write_text(json.dumps(known), encoding="utf-8")
     return 0 if status == 0 else f"status {status}"
 
