@@ -1,8 +1,7 @@
 """Attention as people write it, right and wrong: `shapes_of_code.toml` and `ways_of_code.toml`, and
-what is said of some of it. `python tests/pieces.py` writes `said_of_code.toml` anew.
+what is said of it.
 """
 
-import json
 import math
 import re
 import tomllib
@@ -50,7 +49,6 @@ def made(code):
 
 
 # --- what is said ---------------------------------------------------------------------------------
-SAID = ROOT / "tests" / "said_of_code.toml"
 NUMBER = re.compile(r"[−-]?\d[\d,]*\.?\d*(?:e[−-]?\d+)?")
 
 
@@ -85,21 +83,3 @@ def apart(line):
     """The words of a line, and its numbers."""
     numbers = [each.replace(",", "").replace("−", "-") for each in NUMBER.findall(line)]
     return NUMBER.sub("#", line), [float(each.rstrip(".")) for each in numbers]
-
-
-def write():
-    """What is said now, in the place of what was."""
-    text = SAID.read_text(encoding="utf-8")
-    pieces, known, rows = dict(every_piece()), set(), [text.partition("\n\n")[0]]
-    for name in tomllib.loads(text):
-        signs, lines = said_of(*pieces[name])
-        new = [each for each in dict.fromkeys(lines) if apart(each)[0] not in known]
-        known |= {apart(each)[0] for each in lines}
-        said = "".join(f"  {json.dumps(each, ensure_ascii=False)},\n" for each in new)
-        key = json.dumps(name, ensure_ascii=False)
-        rows.append(f'[{key}]\nlights = "{signs}"\nsays = [\n{said}]')
-    SAID.write_text("\n\n".join(rows) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write()

@@ -49,6 +49,15 @@ def test_faults_are_where_something_is_done_and_each_is_another_program():
     assert difference(CODE, made[dropped]) == told
 
 
+def test_a_check_that_lists_are_as_long_is_no_place_for_a_fault():
+    code = "made = zip(few, f(more=True), strict=True)\n"
+    assert {each.made_in(code) for each in faults_of("a.py", code)} == {
+        code.replace("more=True", "more=False"), code.replace("more=True", "")
+    }  # fmt: skip
+    long = "made = zip(\n    one,\n    other,\n    strict=True,\n)\n"
+    assert not [*faults_of("a.py", long)]
+
+
 def test_a_line_is_found_in_its_statement_and_runs_at_import_or_does_not():
     assert place_of(CODE, 3) == ("", 3, 3, True)
     assert place_of(CODE, 7) == ("added", 7, 7, True)

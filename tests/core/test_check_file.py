@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import tomllib
 from collections import Counter
 
 import pytest
@@ -21,18 +20,7 @@ from attention_core.lights.own_code.naming import MISTAKES_OF_CODE
 from attention_core.lights.own_code.report import LIKELY
 from attention_core.lights.own_code.subjects import IN_BATCH, Open
 from fresh import BARE
-from pieces import (
-    PIECES,
-    SAID,
-    SHAPES,
-    WAYS,
-    apart,
-    every_piece,
-    made,
-    said_of,
-    wrong_pieces,
-    wrong_ways,
-)
+from pieces import PIECES, SHAPES, WAYS, made, wrong_pieces, wrong_ways
 from sampling import each_once
 from serving import HANG
 
@@ -107,20 +95,6 @@ def test_wrong_code_is_refused_and_named_or_left_to_its_evidence(base, code, lig
     assert report.likely == (() if mistake == "-" else (mistake,)), report.text()
     for name in report.likely:
         assert LIKELY[name][0] in report.text()
-
-
-KNOWN = tomllib.loads(SAID.read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_code_is_told_what_it_was_told(name):
-    signs, said = said_of(*dict(every_piece())[name])
-    assert signs == KNOWN[name]["lights"]
-    told = [*map(apart, said)]
-    for line in KNOWN[name]["says"]:
-        words, numbers = apart(line)
-        near = [pytest.approx(each, rel=0.02, abs=1e-4) for each in numbers]
-        assert (words, near) in told, f"{line}\nIf it is meant, `python tests/pieces.py` notes it."
 
 
 def test_every_mistake_is_told_of_some_code():
