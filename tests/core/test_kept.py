@@ -1,4 +1,4 @@
-"""What a model keeps and lets go, how it reads a text that is too long, and what is changed in it."""
+"""What a model keeps and lets go, how it reads a text that is too long, and what is changed."""
 
 from dataclasses import replace
 
