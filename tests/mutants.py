@@ -43,6 +43,8 @@ REASONS = ("equal", "make test")
 QUICK = "not slow and not browser"
 FOLDER = ROOT / ".mutants"
 COPY, REACHED, TOLD = FOLDER / "copy", FOLDER / "reached", FOLDER / "tests.json"
+ANEW = "anew"
+"""What the files of a recording are called while it lasts."""
 ALLOWED = 30
 """Seconds of processor time that a fault may take beyond twice what its tests do."""
 IDLE = 60
@@ -123,16 +125,22 @@ def _seconds() -> float:
 
 
 def record(asked: list[str]) -> None:
-    """Run the quick tests in the copy, and write down what they come to."""
-    if not asked:
-        for old in FOLDER.glob("reached*"):
-            old.unlink()
+    """Run the quick tests in the copy, and write down what they come to.
+
+    What was written before stays until that is done.
+    """
+    for part in FOLDER.glob(f"{ANEW}*"):
+        part.unlink()
     print("Which tests come to which line? All quick tests run once, which takes a while ...")
     if status := in_a_child(lambda: _record(asked), FOLDER / "recorded.txt"):
         said = (FOLDER / "recorded.txt").read_text(encoding="utf-8", errors="replace")
         sys.exit(
             f"{said[-3000:]}\nThe tests ended with {status}: first, `make check` is to be green."
         )
+    for old in [] if asked else FOLDER.glob("reached*"):
+        old.unlink()
+    for part in FOLDER.glob(f"{ANEW}*"):
+        part.rename(part.with_name(part.name.replace(ANEW, REACHED.name, 1)))
 
 
 def _record(asked: list[str]) -> int:
@@ -141,7 +149,7 @@ def _record(asked: list[str]) -> int:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     settings = FOLDER / "coverage.ini"
     places = ["attention_core", "attention_ui"]
-    lines = [f"data_file = {REACHED}", "parallel = true", "sigterm = true", "core = ctrace"]
+    lines = [f"data_file = {FOLDER / ANEW}", "parallel = true", "sigterm = true", "core = ctrace"]
     lines += [f"source = {','.join(str(COPY / each) for each in places)}"]
     # What runs beside the tests, as a server, is of the test that has started it.
     lines += ["context = ${PYTEST_CURRENT_TEST-}", "disable_warnings = no-data-collected"]
@@ -160,7 +168,8 @@ def _record(asked: list[str]) -> int:
     covered.stop()
     covered.save()
     known |= {"tests": notes.tests, "served": notes.served}
-    TOLD.write_text(json.dumps(known), encoding="utf-8")
+    if status == 0:
+        TOLD.write_text(json.dumps(known), encoding="utf-8")
     return 0 if status == 0 else f"status {status}"
 
 

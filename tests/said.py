@@ -3,10 +3,15 @@
 import io
 import json
 import re
+import sys
 import tomllib
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from attention_core import HeadsRecipe, Inputs, attend_heads, embed
 from attention_core.export.spreadsheet import spreadsheet
