@@ -8,6 +8,7 @@ what to write a test for, or a reason.
 
 import argparse
 import ast
+import ctypes
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -49,6 +51,8 @@ ALLOWED = 30
 """Seconds of processor time that a fault may take beyond twice what its tests do."""
 IDLE = 60
 """Seconds without any of it, after which what waits waits for ever."""
+SET_CHILD_SUBREAPER = 36
+"""Of Linux's prctl."""
 AT_FIRST = {"tests": 60, "files": 6, "seconds": 10}
 """The quickest tests, which catch most: so the files of the others need not be read."""
 UNTIL_ONE_FAILS = ("-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider")
@@ -287,6 +291,22 @@ def _end_group(child: int) -> None:
         return
 
 
+def adopt() -> None:
+    """From now on what a child leaves behind is ours, also what has begun a session of its own."""
+    with suppress(OSError, AttributeError):  # elsewhere than on Linux such loops stay
+        ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1)
+
+
+def _end_left_behind() -> None:
+    told = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True)
+    for line in told.stdout.splitlines():
+        process, parent = map(int, line.split())
+        if parent == os.getpid() and Path(f"/proc/{process}").exists():
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
+
+
 def _used_by(group: int) -> float:
     """Seconds of processor time of all processes of a group, as `ps` says it: [[dd-]hh:]mm:ss."""
     told = subprocess.run(["ps", "-A", "-o", "pgid=,time="], capture_output=True, text=True)
@@ -375,6 +395,7 @@ def caught(fault: Fault, reach: Reach, log: Path) -> tuple[str, str, int]:
                 return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else int(status)
 
             ended = in_a_child(run, log, 2 * cost + ALLOWED)
+            _end_left_behind()
             if ended != 0:
                 said = log.read_text(encoding="utf-8", errors="replace")
                 by = re.findall(r"^by: (.*)$", said, re.MULTILINE)
@@ -433,6 +454,7 @@ def warm_up() -> None:
 def main() -> int:
     asked = read_arguments()
     FOLDER.mkdir(exist_ok=True)
+    adopt()
     copy()
     warm_up()
     if asked.record or not TOLD.exists() or not Reach().is_of_this_code:
