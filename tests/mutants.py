@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -195,6 +195,7 @@ class Reach:
             each.read()
             self.data.update(each)
         self.data.read()
+        self.test_files = {each.partition("::")[0] for each in self.tests}
         come = self.named(self.data.measured_contexts())
         self.come_nowhere = self.tests.keys() - come
         """Tests that run no line of the code: what they look at was there when it was read."""
@@ -216,6 +217,13 @@ class Reach:
         found = self.named(x for each in files for one in self.of_file(each).values() for x in one)
         return found | self.come_nowhere if found else {*self.tests}
 
+    def of_killed(self, name: str) -> set[str]:
+        """Tests that start processes with a file's code: what is killed takes its notes with it."""
+        imports = importing(name)
+        read = {each: (COPY / each).read_text(encoding="utf-8") for each in self.test_files}
+        found = {each for each, code in read.items() if "subprocess" in code and imports(code)}
+        return {each for each in self.tests if each.partition("::")[0] in found}
+
     def named(self, contexts: Iterable[str]) -> set[str]:
         found = set()
         for each in {*contexts} - {""}:
@@ -234,9 +242,13 @@ def sources() -> dict[str, str]:
 
 def users(name: str) -> list[str]:
     """Files that take something from this one, by its name."""
+    return [each for each, code in sources().items() if importing(name)(code)]
+
+
+def importing(name: str) -> Callable[[str], object]:
+    """Says whether code takes something from a file, by its name."""
     stem = Path(name).stem if Path(name).stem != "__init__" else Path(name).parent.name
-    imports = re.compile(rf"^\s*(from|import) .*\b{re.escape(stem)}\b", re.MULTILINE)
-    return [each for each, code in sources().items() if imports.search(code)]
+    return re.compile(rf"^\s*(from|import) .*\b{re.escape(stem)}\b", re.MULTILINE).search
 
 
 # --- one fault after the other ------------------------------------------------------------------
@@ -376,6 +388,7 @@ def caught(fault: Fault, reach: Reach, log: Path) -> tuple[str, str, int]:
     made = fault.made_in(code)
     _, first, last, at_import = place_of(code, fault.line)
     tests = set() if at_import else reach.of_lines(fault.file, first, last)
+    tests = tests and tests | reach.of_killed(fault.file)
     # What is written into a notebook, or ends its own process, runs where nobody takes notes.
     tests = tests or reach.of_all(fault.file)
     dates = path.stat()
