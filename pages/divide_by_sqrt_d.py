@@ -93,8 +93,8 @@ def many_trials(v):
     "three_divisors",
     "Nothing, √d or d",
     "Softmax must neither give one key everything nor treat all keys alike. A **gradient** is how "
-    "much a weight still moves when its score moves: near 0, a layer no longer learns. Widen the "
-    "vectors, and watch both.",
+    "far the weights still move when a dot product does, before it is divided: near 0, a layer no "
+    "longer learns. Widen the vectors, and watch both.",
     controls=[ui.in_picture(lesson.VECTOR_WIDTH, width=230, told=False)],
 )
 def three_divisors(v):

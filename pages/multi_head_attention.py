@@ -33,8 +33,9 @@ COST = page.ask(
 @page.card(
     "weights",
     "One sentence, seen several ways",
-    "Each **head** has a colour. Point at a word to see where each head looks. Where do they "
-    "agree, and where does one see what another overlooks?",
+    "Each **head** is attention with queries, keys and values of its own, and has a colour. Point "
+    "at a word to see where each head looks. Where do they agree, and where does one see what "
+    "another overlooks?",
     controls=[shared.N_HEADS.at(width=150), shared.CAUSAL_HEADS],
 )
 def weights(v, trace):
@@ -77,7 +78,8 @@ def split(v, trace):
 def mixed(v, trace):
     names = ("mixed_queries" if v.cut_by == "reshape" else "split_queries", "split_queries")
     now, good = (trace[name].value[v.head_cut] for name in names)
-    one, other = (Matrix(trace[name], lead=(v.head_cut,), tells_origins=True) for name in names)
+    look = {"lead": (v.head_cut,), "tells_origins": True, "stays": True}
+    one, other = (Matrix(trace[name], **look) for name in names)
     same = "=" if now.equal(good) else "≠"
     yield ui.matrices(trace, Matrix(trace["joined_queries"]), "→", one, same, other, tall=TALL)
     yield ui.light(*checks.rows_right(trace, names[0]))

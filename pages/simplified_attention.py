@@ -30,8 +30,9 @@ LOOKS_AT = page.ask("looks_at", words.looks_at, ["weights"], again=["scores"])
     "scores",
     "Scores",
     lambda v: (
-        "A **score** is a dot product: large where two vectors are long and point the same "
-        "way. Rows ask (the **query**), columns answer (the **key**). "
+        "A **score** is a dot product: multiply two vectors number by number, and add up. It is "
+        "large where both are long and point the same way. Rows ask (the **query**), columns "
+        "answer (the **key**). "
         + (
             "**Cosine** compares directions alone, so length changes nothing."
             if v.similarity == "cosine"

@@ -192,8 +192,8 @@ def add_controls(trace):
 @page.card(
     "constant",
     "Add a constant",
-    "Add the same number to all scores, and their differences stay as they are. Move it, here "
-    "just past where the sum of the scores is 0, and see which bars stay still.",
+    "Add the same number to all scores, and their differences stay as they are. It begins just "
+    "past where it makes the sum of the scores 0. Move it, and see which bars stay still.",
     controls=add_controls,
     when=has_scores,
 )
@@ -221,8 +221,8 @@ def magnified(v, factor):
     "magnify",
     "Multiply by a factor",
     lambda trace: (
-        "Long vectors make large scores. A factor above 0 leaves the shares by the sum alone, but "
-        "softmax reacts: near 0 all keys are alike; far to the right "
+        "Long vectors make large scores. A factor above 0 does not change the shares by the sum, "
+        "but softmax reacts: where it is near 0 all keys are alike; where it is large "
         f"{words.winners(trace['score_row'].value)}. A language model’s **temperature** is 1 "
         "divided by this factor."
     ),

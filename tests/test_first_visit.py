@@ -4,16 +4,30 @@ import re
 from itertools import product
 from math import inf, isfinite, nan
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import torch
 
 from attention_core.examples import EXAMPLES
+from attention_ui.cards import show
+from attention_ui.controls.lesson_session import LessonSession
 from attention_ui.controls.shared import FIRST
-from attention_ui.picture.table import CELL, COVERED, table
+from attention_ui.picture.table import CELL, COVERED, ON_WIDE, table
 from attention_ui.picture.table import FIRST as TOLD
 from sampling import few, of_each_kind
-from visiting import A_PAGE, PAGES, ROWS, charts, noted_layouts, pictures, stands, visit, words
+from visiting import (
+    A_PAGE,
+    PAGES,
+    ROWS,
+    _opened,
+    charts,
+    noted_layouts,
+    pictures,
+    stands,
+    visit,
+    words,
+)
 
 pytestmark = pytest.mark.slow("1 min: pages with every example, each question by itself")
 
@@ -163,3 +177,26 @@ def test_a_link_to_a_covered_cell_opens_its_picture():
     assert len(asked) == 1
     assert not of_weights(cell=f"weights.{asked[0]}.1", section="weights").asks
     assert of_weights(cell="weights.2.1", section="weights").asks, "another row answers nothing"
+
+
+@pytest.mark.parametrize("page", ["queries_keys_values", "multi_head_attention", "causal_mask"])
+def test_a_phone_is_told_of_question_marks_where_it_has_some(page):
+    """A phone leaves out what the last lines of a picture come from: those may be what waits."""
+    session = LessonSession(window=frozenset({"phone"}))
+    drawn = []
+    waiting = show._solved_or_waiting
+
+    def noted(name, layout):
+        with patch.object(show.st, "caption", wraps=show.st.caption) as caption:
+            waiting(name, layout)
+        drawn.append((layout, caption.called))
+
+    with patch.object(show, "_solved_or_waiting", noted):
+        stands(_opened(page, {"predict": "on"}, session=session, row_deeper=True))
+    assert {is_told for _, is_told in drawn} == {True, False}
+    for layout in (layout for layout, is_told in drawn if is_told):
+        rows = table(layout).to_pydict()
+        here = zip(rows["kind"], rows["when"], rows["text"], strict=True)
+        assert any(
+            kind == CELL and when != ON_WIDE and told == COVERED for kind, when, told in here
+        )

@@ -213,6 +213,13 @@ class Ask:
         """Whether it is asked, and nobody has answered it."""
         return asks_first() and self.made()[0] is not None and is_without_guess(self.key)
 
+    def is_passable(self) -> bool:
+        """Whether it is asked now, and whoever goes on is not held up by it."""
+        if not asks_first():
+            return False
+        asked, _ = self.made()
+        return is_passable(asked) and is_asked(asked, self.key) and not opens(self.hides())
+
     def draw(self) -> None:
         if asks_first():
             with untracked():  # it is drawn for what is asked, whatever that covers
@@ -661,11 +668,11 @@ class Page:
         return known[COVERED]
 
     def waits_for_guess(self) -> dict[str, list[Ask]]:
-        """The questions that cover something and need not, by the parts that they stand in."""
+        """The questions that are asked and need not be answered, by the parts that they stand in."""
         found: dict[str, list[Ask]] = {}
         with untracked():
             for card in self.every_card():
-                if card.ask and card.ask.covered() and is_passable(card.ask.made()[0]):
+                if card.ask and card.ask.is_passable():
                     found.setdefault(f"card_{card.name}", []).append(card.ask)
         return found
 

@@ -175,6 +175,8 @@ def put_question(
         with st.container(key=f"question_{name}", **LOOK):
             if given is None:
                 _ask(key, asked, now, ":material/psychology_alt: **Predict first.** ", name)
+                if is_passable(asked) and _has_gone_on(key):  # who reads on would never see it
+                    st.caption(f"{asked.answer()} {asked.teaches}".strip())
             else:
                 _answered(key, asked, now, given)
     this_session().covering[name] = (this_session().in_card, covered)

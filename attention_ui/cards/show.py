@@ -99,7 +99,12 @@ class Pictures:
 
 def _solved_or_waiting(name: str, layout: Layout) -> None:
     """Below a picture with something covered: on paper where its numbers are, else what for."""
-    covered = [each.step.name for each in layout.matrices if each.asks]
+    drawn = zip(layout.matrices, layout.narrow.boxes, strict=True)
+    covered = [
+        each.step.name
+        for each, box in drawn
+        if each.asks and not (window_is("phone") and layout.narrow.leaves_out(box.y))
+    ]
     if covered and session.values().paper and not any(map(is_unknown, layout.matrices)):
         here = (f"{name}_solved", uncovered(layout), None, None, None, True, "")
         hand_out.solve(this_session().in_card, partial(draw_picture, *here))

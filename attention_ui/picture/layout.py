@@ -5,7 +5,7 @@ that fits, and lets it grow where there is room. Knows no chart, so that it is t
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, repeat
 from operator import ge
@@ -218,7 +218,9 @@ def brief(layout: Layout, most: float = 340, stays: Collection[str] = ()) -> Lay
         signs = [at for at, word in enumerate(narrow.words) if word.look == "sign"]
         words, lost = [*narrow.words], signs[sum(map(bool, layout.signs[:at]))]
         sign = words[lost]
-        new = {"y": cut[0]} if sign.text in MADE else {"text": f"(…) {sign.text}"}
+        # Beside the title: further down are the names of rows.
+        short = {"text": f"(…) {sign.text}", "y": cut[1] + TITLE / 2}
+        new = {"y": cut[0]} if sign.text in MADE else short
         words[lost] = replace(sign, **new)
         less = replace(less, words=words)
     low = narrow.height - 13
@@ -396,8 +398,10 @@ def _on_a_phone(trace: Trace, each: Sequence["Footprint"]) -> Arrangement:
     return made
 
 
-def frame_cells(layout: Layout, number: int, cells: Iterable[tuple[int, int]]) -> None:
-    """Add a frame around cells (row, column) of a matrix of a layout, as they are drawn."""
+def frame_cells(layout: Layout, number: int, cells: Collection[tuple[int, int]]) -> None:
+    """Add a frame around cells (row, column) of a matrix of a layout, as they are drawn, wide and
+    narrow.
+    """
     for arrangement in (layout.wide, layout.narrow):
         box = arrangement.boxes[number]
         frame = f"M0,0H{box.width - 2}V{box.height - 2}H0Z"

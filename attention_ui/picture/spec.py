@@ -569,8 +569,8 @@ def _paths(base: alt.Chart, asked: bool) -> alt.Chart:
 _ASKS = "datum.by && focus >= 0 ? focus : datum.j"
 _PLACE = f"split(split(datum.text, '{SEPARATOR}')[{_ASKS}], ';')"
 WAYS = {
-    "way": f"toNumber({_PLACE}[0]) * grown - datum.px",
-    "down": f"toNumber({_PLACE}[1]) * grown - datum.py",
+    "way": f"{EDGE} + toNumber({_PLACE}[0]) * grown - datum.px",
+    "down": f"{EDGE} + toNumber({_PLACE}[1]) * grown - datum.py",
 }
 """How far from a key it is to the query that asks."""
 

@@ -845,6 +845,8 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
         lists["colour"] = CHOSEN if head is None else COLOURS[f"head {head}"]
         if head is not None:
             strips = {f"y{n}": [y + 32 + 8 * at for y in places[f"y{n}"]] for n in ("", "n")}
+            # Equal weights have equal bars, however long their words are.
+            strips |= {f"w{n}": [min(places[f"w{n}"])] * length for n in ("", "n")}
             rows.add(
                 length,
                 kind=MARK,

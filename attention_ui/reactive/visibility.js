@@ -3,7 +3,7 @@
 const PART = /st-key-((?:card|row)_\w+|closing|ends)(?= |$)/;
 const AHEAD = 500; // pixels: at a move is drawn what can be seen, and while one scrolls what is ahead
 const FAINT = 1500; // milliseconds, after which a move that was answered by nothing is over
-const PAST = 6000, AT_THE_END = 1000; // milliseconds above what can be seen, until one has gone on from a question
+const PAST = 4000, AT_THE_END = 1000; // milliseconds above what can be seen, until one has gone on from a question
 const AGAIN = 8000; // milliseconds, after which is asked again, should nothing have come of it
 
 // A table's own letters, and how large they are in a page's.

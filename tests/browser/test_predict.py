@@ -65,6 +65,8 @@ def test_who_goes_on_without_an_answer_finds_the_numbers_and_can_still_guess(pag
     question(page, "row").scroll_into_view_if_needed()
     soon(page, lambda: covered(page, "weights"), 0)
     assert question(page, "row").get_by_role("button", name="Check").count() == 1
+    # What there is to learn from it stands there now, for who will not answer.
+    assert question(page, "row").get_by_text("the visible keys share the whole 1").count() == 1
 
 
 def test_a_page_is_found_as_it_was_left(page, app_url):

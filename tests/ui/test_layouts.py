@@ -42,6 +42,7 @@ from attention_ui.picture.layout import (
     WIDE,
     brief,
     equation,
+    frame_cells,
     uncovered,
 )
 from attention_ui.picture.margin import row_sums
@@ -148,6 +149,9 @@ def test_what_a_phone_leaves_out_is_drawn_in_a_window_as_before(sign):
         shown = [not longer.leaves_out(box.y) for box in longer.boxes]
         cut = ["(…) ⊙"] * (at > 0 and sign == "⊙")
         assert left == cut + [sign] * (2 - at if sign else 0), "no product of its last factor alone"
+        told = [word.y for word in longer.words if word.look == "sign" and word.text in cut]
+        named = [word.y for word in longer.words if word.look == "row"]
+        assert not any(abs(y - row) < 12 for y in told for row in named), "over the name of a row"
         assert shown == ([other >= at for other in range(3)] if sign else [True, at > 0, at > 1])
     asked = equation(trace, each[1], "→", replace(each[2], covered=True))
     assert not any(map(brief(asked, 300).narrow.leaves_out, [0, asked.narrow.boxes[0].y]))
@@ -255,6 +259,17 @@ def test_a_line_has_arcs_and_several_lines_have_curves(n, ways):
     trace = attend(embed(Inputs(" ".join(f"word{at}" for at in range(n)))))
     one = with_sentence(equation(trace, trace["weights"]), 0).sentence
     assert (one.wide_way, one.narrow_way) == ways
+
+
+def test_a_frame_stands_around_its_cell_wide_and_narrow():
+    trace = attend(embed("the cat sat on the mat"))
+    layout = equation(trace, Matrix(trace["scores"]), "→", Matrix(trace["weights"]))
+    frame_cells(layout, 1, [(0, 1), (4, 2)])
+    for arrangement in (layout.wide, layout.narrow):
+        box = arrangement.boxes[1]
+        corners = [(box.x + column * box.width, box.y + row * box.height)
+                   for row, column in ((0, 1), (4, 2))]  # fmt: skip
+        assert [(path.x, path.y) for path in arrangement.paths] == corners
 
 
 def test_sums_that_are_not_1_are_loud():

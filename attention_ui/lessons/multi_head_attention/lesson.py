@@ -24,7 +24,7 @@ MIX = Control("mix", Choice({"given": "As given", "identity": "Identity"}), "W_o
 HEAD_OFF = Control(
     "head_off",
     Whole(0, MAX_HEADS - 1),
-    "Switch off head",
+    "Head that is off",
     lambda values: _adds_most(values),
     options=shared.heads_called,
 )

@@ -200,8 +200,9 @@ def why_transpose(trace: Trace) -> str:
     """With how many rows a view alone gets right."""
     n_heads, n_tokens, d_head = trace["split_queries"].value.shape
     words = (
-        f"A view of {n_tokens} × {n_heads} × {d_head} cuts each token's row into its heads; the "
-        f"transpose then puts heads first: {n_heads} × {n_tokens} × {d_head}."
+        f"A view of (query {n_tokens}, head {n_heads}, d_head {d_head}) cuts each token's row into "
+        f"its heads; the transpose then puts heads first: (head {n_heads}, query {n_tokens}, "
+        f"d_head {d_head})."
     )
     if n_heads == 1 or n_tokens == 1:
         return f"{words} With one head, or one token, a view alone gives the same."

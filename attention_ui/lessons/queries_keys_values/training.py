@@ -66,7 +66,8 @@ class Watched:
         record, trace = self.record(step), self.trace(step)
         parts = (Matrix(trace["weights"]), "→", Matrix(trace["probabilities"]))
         layout = equation(trace, *parts, tall=TALL, room=ROOM)
-        frame_cells(layout, 1, enumerate(next_tokens(inputs_of(self.values).tokens).tolist()))
+        next_one = next_tokens(inputs_of(self.values).tokens).tolist()
+        frame_cells(layout, 1, list(enumerate(next_one)))
         if len(self.records) < 2:
             return layout
         steps = [each.step for each in self.records]

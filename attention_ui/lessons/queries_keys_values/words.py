@@ -80,7 +80,7 @@ def looks_at(trace: Trace, values: Values) -> Pick:
         weights[asked],
         asked=numbered_tokens(values)[asked],
         teaches="A query asks, a key answers: their dot product is large where the token has what "
-        "is asked for. Being alike does not count; what the matrices make of both does.",
+        "is asked for. They need not be alike: what counts is what the matrices make of them.",
         at={"query": rows_like(weights, asked)},
     )
 
@@ -174,8 +174,9 @@ def predicted(trained: Trace) -> str:
 def before_training(first: TrainingRecord, n_choices: int) -> str:
     """What the loss is before anything was learned."""
     return (
-        f"Nothing is trained yet. The loss is {first.loss:.2f}; guessing among {n_choices} "
-        f"tokens without knowing anything has ln {n_choices} = {math.log(n_choices):.2f}."
+        f"Nothing is trained yet. The loss is {first.loss:.2f}: the mean of −ln of the chance that "
+        f"each next token got. Guessing among {n_choices} tokens without knowing anything gives "
+        f"ln {n_choices} = {math.log(n_choices):.2f}."
     )
 
 
