@@ -70,7 +70,7 @@ def around(error, as_opened=None):
     (ValueError("odd"), ModelRefused, "mistake of ours"),
     (ModelRefused("as it is"), ModelRefused, r"^as it is$"),
     (PanicException("at byte 3"), ModelRefused, "PanicException: at byte 3"),
-    (KeyboardInterrupt(), KeyboardInterrupt, ""),
+    (KeyboardInterrupt(), KeyboardInterrupt, r"^$"),
 ])  # fmt: skip
 def test_around_a_reading_errors_become_refusals_and_what_ends_a_run_does_not(error, becomes, said):
     with pytest.raises(becomes, match=said):
