@@ -51,6 +51,13 @@ def _parser() -> argparse.ArgumentParser:
         help="a model of yours for the page “A real model”: a GGUF file, or a folder with "
         "config.json, tokenizer.json and safetensors files",
     )
+    parser.add_argument(
+        "--recording",
+        metavar="PATH",
+        type=_recording,
+        help="what `recorded` has seen of a model, saved by seen.save(…), for the same page: a "
+        "file, or a folder with several",
+    )
     commands = parser.add_subparsers(dest="command", title="instead of the app", metavar="")
     served = commands.add_parser("serve", help="serve it to others: serve --processes 2")
     # Given before the name of the command or after it.
@@ -80,10 +87,18 @@ def _whole(text: str, most: int = 10_000) -> int:
 
 
 def _model(text: str) -> str:
+    return _path(text, "a GGUF file or a model's folder")
+
+
+def _recording(text: str) -> str:
+    return _path(text, "what seen.save(…) has written, or of a folder with such files")
+
+
+def _path(text: str, of: str) -> str:
     path = os.path.expanduser(text)  # which, unlike Path's, refuses no name
     if not os.path.exists(path):
         raise argparse.ArgumentTypeError(
-            f"there is no file or folder {text!r}: give the path of a GGUF file or a model's folder"
+            f"there is no file or folder {text!r}: give the path of {of}"
         )
     # A link stays one: where a model was downloaded, what it leads to has another name.
     return os.path.abspath(path)
@@ -113,11 +128,10 @@ def _start(asked: argparse.Namespace) -> int | str:
     """Serve the app on this machine alone until Ctrl-C."""
     if wrong := _port_taken("localhost", asked.port) or _no_streamlit():
         return wrong
-    from attention_ui.frame.started import ALONE, MODEL
+    from attention_ui.frame.started import ALONE
 
     os.environ[ALONE] = "1"
-    if asked.model:
-        os.environ[MODEL] = asked.model
+    _tell(asked)
     return _run("localhost", asked.port, headless=asked.no_browser)
 
 
@@ -126,16 +140,24 @@ def _serve(asked: argparse.Namespace) -> int | str:
     port = asked.port or 8501
     if wrong := _port_taken(asked.address, port) or _no_streamlit():
         return wrong
-    from attention_ui.frame.started import ALONE, MODEL
+    from attention_ui.frame.started import ALONE
 
     os.environ.pop(ALONE, None)
-    if asked.model:
-        os.environ[MODEL] = asked.model
+    _tell(asked)
     if asked.processes == 1:
         return _run(asked.address or "0.0.0.0", port, headless=True)
     from .processes import serve
 
     return serve(SERVED / "app.py", asked.processes, asked.address, port, asked.from_one_address)
+
+
+def _tell(asked: argparse.Namespace) -> None:
+    """Tell the server, by its environment, which files it was started with."""
+    from attention_ui.frame.started import MODEL, RECORDING
+
+    for name, path in ((MODEL, asked.model), (RECORDING, asked.recording)):
+        if path:
+            os.environ[name] = path
 
 
 def _run(address: str, port: int | None, headless: bool) -> int:

@@ -7,7 +7,7 @@ from functools import partial
 
 from attention_ui.frame.contents import HOME, LESSONS
 
-from . import crowd, measure
+from . import crowd, measure, recording
 from .measure import Part, failed, keep
 
 PARTS: dict[str, Callable[[bool], list[Part]]] = {
@@ -15,6 +15,7 @@ PARTS: dict[str, Callable[[bool], list[Part]]] = {
     "start": measure.start,
     "memory": measure.memory,
     "crowd": crowd.crowd,
+    "recording": recording.recording,
 }
 """In the order of the results, after those on the pages of the lessons, which are `TABLES` and are
 measured together.

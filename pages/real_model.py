@@ -12,6 +12,7 @@ from attention_ui.frame.models import has_changed, readable
 from attention_ui.lessons.real_model import (
     charts,
     lesson,
+    recorded,
     story,
     surveyed,
     sweeping,
@@ -38,6 +39,19 @@ WAY = page.ask(
     *(["brought"], ["story"]),
     of=story.brought,
 )
+
+
+@page.card(
+    "recording",
+    "Your recording",
+    recorded.about_the_recording,
+    controls=recorded.shown_controls,
+    when=recorded.has_recording,
+    pictures=("recorded_scores", "recorded_context"),
+)
+def of_a_recording(v):
+    yield ui.row(*recorded.which_head(v))
+    yield from recorded.recorded(v)
 
 
 @page.card(

@@ -77,6 +77,34 @@ class Call:
         n_heads = mask.shape[1] if mask.ndim == 4 else 1
         return mask.expand(len(self.queries), n_heads, len(self.rows), self.keys.shape[-2])
 
+    @property
+    def n_before(self) -> int:
+        """How many keys stand before the pass's first query: those of a cache. Behind the last that
+        any of its rows may look at, a cache has room that nothing is written to yet.
+        """
+        mask = self.mask_of_all()
+        sees = mask if mask.dtype == torch.bool else ~mask.isneginf()
+        seen = sees.flatten(0, -2).any(dim=0).nonzero()
+        last = int(seen[-1]) if len(seen) else self.keys.shape[-2] - 1
+        n_rows = int(self.rows[-1]) + 1 if len(self.rows) else self.n_queries
+        n_read = last + 1 if n_rows == self.n_queries else self.keys.shape[-2]
+        return min(max(0, n_read - self.n_queries), self.keys.shape[-2] - n_rows)
+
+    def rounded_by(self) -> float:
+        """How far what the layer gave lies from the same numbers in float32, at most."""
+        return (self.output.float() - self._exact_context()).abs().max().item()
+
+    def rounding(self) -> str:
+        """What its precision rounds, and by how much it did here, in words; "" in float32."""
+        if self.values.dtype == torch.float32:
+            return ""
+        fused = "" if self.implementation == "eager" else ", and a fused kernel rounds out of sight"
+        return (
+            f"Computed in {_kind(self.values)}{fused}: its context vectors differ from float32 "
+            f"by up to {self.rounded_by():.2g}; the largest number in a value is "
+            f"{self.values.abs().max().item():.2g}."
+        )
+
     def gradient(self) -> Tensor:
         """What the weights' gradient (batch, head, query, key) was: how the loss changes with each
         weight. Raises ValueError before `loss.backward()`.
@@ -118,8 +146,7 @@ class Call:
             if tensor.numel() > LARGEST:
                 raise ValueError(
                     f"the {name} of this layer are {tensor.numel():,} numbers, and at most "
-                    f"{LARGEST:,} can be taken apart: choose a head, such as .trace(head=0)"
-                    + (", and a text, such as text=0" if len(self.queries) > 1 else "")
+                    f"{LARGEST:,} can be taken apart: " + self._what_to_choose(head, text)
                 )
         shape = (*queries.shape[:3], keys.shape[-2])
         options: dict[str, Any] = {}
@@ -150,10 +177,28 @@ class Call:
         self._compare(trace["context_vectors"].value, (texts, heads, rows))
         return trace
 
+    def _what_to_choose(self, head: int | None, text: int | None) -> str:
+        """What makes a trace smaller, in words."""
+        if head is None:
+            more = len(self.queries) > 1 and text is None
+            return "choose a head, such as .trace(head=0)" + ", and a text, such as text=0" * more
+        if len(self.queries) > 1 and text is None:
+            return "choose a text, such as text=0"
+        return "record a shorter text; weights() has all that a picture needs"
+
     def check(self, weights: Tensor) -> float:
         """How far context vectors by these weights (batch, head, query, key) lie from what the
         layer gave. Raises NotAsRecorded where that is more than its precision explains.
         """
+        for name in ("queries", "keys", "values"):
+            tensor = getattr(self, name)
+            if not tensor.isfinite().all():
+                at = (~tensor.isfinite()).nonzero()[0].tolist()
+                number = tensor[tuple(at)].item()
+                raise NotAsRecorded(
+                    f"the {name} of this layer have {number} at {at} (text, head, token, "
+                    "component): no weights follow from that"
+                )
         values = _to_heads(self.values, self.n_heads)
         if weights.device != values.device:
             values = values.to(weights.device)

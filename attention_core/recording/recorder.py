@@ -22,10 +22,12 @@ from torch.overrides import TorchFunctionMode
 
 from ..utils.validation import validated
 from .call import BIAS, SINKS, Call
-from .recording import Recording
+from .recording import Patches, Recording
 
 MOST_BYTES = 512 * 2**20
 """What a recording keeps, where nobody says otherwise."""
+MOST_COLOURS = 4
+"""So many colours a picture has at most; what has more channels is no picture any more."""
 _LOOKING: list["Recorder"] = []
 _LOCK = Lock()
 
@@ -98,6 +100,8 @@ class Recorder:
         self._is_within = False
         self._unseen: list[str] = []
         self._left_out: set[str] = set()
+        self._grid: tuple[int, int] | None = None
+        self._of_image: tuple[tuple[int, ...], ...] = ()
         self._ran = False
         self._stack = ExitStack()
 
@@ -109,6 +113,8 @@ class Recorder:
             )
             for hook in hooks:
                 self._stack.callback(hook.remove)
+        looks = self._model.register_forward_pre_hook(self._looks_for_images, with_kwargs=True)
+        self._stack.callback(looks.remove)
         self._stack.enter_context(_LooksOn(self))
         self._stack.enter_context(_asked_by_transformers(self))
         return self.recording
@@ -139,12 +145,18 @@ class Recorder:
         if not seen.layers and self._layers is not None and not self._left_out:
             there = ", ".join(f"{at}: {name}" for name, at in self._places.items())
             raise ValueError(f"none of the layers {[*self._layers]!r} ran. Those that did: {there}")
+        if self._grid:
+            is_distilled = any("Deit" in type(each).__name__.title() for each in self._names)
+            seen.patches = Patches(self._grid, self._of_image, is_distilled)
         if unseen:
             seen.notices.append(f"Not recorded, since it computes attention otherwise: {unseen}.")
         if self._left_out:
             first = min(self._left_out, key=lambda name: self._places[name])
+            most = (
+                f"{self._most / 2**20:,.0f} MB" if self._most >= 2**20 else f"{self._most:,} bytes"
+            )
             seen.notices.append(
-                f"A recording keeps {self._most / 2**20:,.0f} MB, so calls of "
+                f"A recording keeps {most}, so calls of "
                 f"{len(self._left_out)} layers are left out, the first {first}: "
                 "choose layers=[…] or queries=slice(-1, None), or give more most_bytes"
             )
@@ -159,7 +171,8 @@ class Recorder:
         self._ran = True
         self._open.append((module, self._n_seen, len(self._unseen)))
 
-    def _ends(self, module: nn.Module, *_: object) -> None:
+    def _ends(self, module: nn.Module, _: object, output: object) -> None:
+        self._looks_for_patches(module, output)
         while self._open:
             ended, n_seen, n_unseen = self._open.pop()
             if ended is module:
@@ -171,6 +184,30 @@ class Recorder:
         nothing_seen = (self._n_seen, len(self._unseen)) == (n_seen, n_unseen)
         if is_attention and nothing_seen and next(module.children(), None) is not None:
             self._unseen.append(name)
+
+    def _looks_for_images(self, model: Any, args: tuple, kwargs: dict) -> None:
+        """Notes which of the tokens that a model is called with stand for an image, and how that
+        was cut where the call says so.
+        """
+        config = getattr(model, "config", None)
+        ids = kwargs.get("input_ids", args[0] if args else None)
+        id_of_image = getattr(config, "image_token_id", getattr(config, "image_token_index", None))
+        if isinstance(ids, Tensor) and ids.ndim == 2 and id_of_image is not None:
+            is_image = ids == id_of_image
+            if is_image.any():
+                self._of_image = tuple(tuple(text.nonzero()[:, 0].tolist()) for text in is_image)
+        grids = kwargs.get("image_grid_thw")
+        if isinstance(grids, Tensor) and grids.shape == (1, 3):  # several patches become a token
+            vision = getattr(config, "vision_config", config)
+            merged = getattr(vision, "spatial_merge_size", 1)
+            self._grid = (int(grids[0, 1]) // merged, int(grids[0, 2]) // merged)
+
+    def _looks_for_patches(self, module: nn.Module, output: Any) -> None:
+        """Notes the grid of a convolution that cuts an image into patches beside each other."""
+        if self._grid or not isinstance(module, nn.Conv2d) or module.in_channels > MOST_COLOURS:
+            return
+        if module.kernel_size == module.stride and module.kernel_size > (1, 1):
+            self._grid = (int(output.shape[-2]), int(output.shape[-1]))
 
     def knows(self, module: object) -> bool:
         """Whether a module belongs to the model that is recorded."""
@@ -221,10 +258,14 @@ class Recorder:
             return
         rows = slice(None) if self._queries is None else self._queries
         call = _made(implementation, tensors, mask, scale, options, to_context(output), rows)
-        if self._bytes + call.n_bytes > self._most:
+        if again := self._again(name, call):
+            call = again  # whichever of both the gradient comes back through
+        elif self._bytes + call.n_bytes > self._most:
             self._left_out.add(name)
             return
-        self._bytes += call.n_bytes
+        else:
+            self._bytes += call.n_bytes
+            self.recording.add(name, place, call)
         result = output if result is None else result
         if result.requires_grad:
 
@@ -233,7 +274,17 @@ class Recorder:
                 call.output_gradient = _copied(of_context[..., call.rows, :])
 
             result.register_hook(keep_gradient)
-        self.recording.add(name, place, call)
+
+    def _again(self, name: str, call: Call) -> Call | None:
+        """The call of a layer that this one computes again, on the way back of a pass that kept
+        nothing for it (gradient checkpointing); None for one that is new.
+        """
+        if torch._C._current_graph_task_id() < 0:
+            return None  # no way back is on
+        module = name.partition(" (")[0]
+        same = [each for each in self.recording if each.name.partition(" (")[0] == module]
+        before = [one for each in same for one in reversed(each.calls)]
+        return next((one for one in before if torch.equal(one.queries, call.queries)), None)
 
     def _is_chosen(self, name: str, place: int) -> bool:
         if self._layers is None:

@@ -1,7 +1,7 @@
 """What was recorded: layers by their names, each with its calls."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -11,8 +11,21 @@ from ..trace import Trace
 from ..utils.validation import among
 from .call import BIAS, Call
 
+ACROSS = ("cross", "encoder_attn", "encdec")
+"""What attention to another text is called."""
 BLANKS = "Ġ▁ "
 """How tokens say that a blank stands before them."""
+
+
+@dataclass(frozen=True)
+class Patches:
+    """How a model cut an image: into `grid` (rows, columns) patches, each a token."""
+
+    grid: tuple[int, int]
+    places: tuple[tuple[int, ...], ...] = ()
+    """For each text, the places of its image's tokens among its words; () where there are none."""
+    is_distilled: bool = False
+    """Whether the second special token is DeiT's for distillation, and no register."""
 
 
 class Layer:
@@ -55,6 +68,10 @@ class Layer:
         """
         return self.call(step).weights()
 
+    def rounding(self, step: int | None = None) -> str:
+        """What its precision rounds, and by how much it did here; "" in float32."""
+        return self.call(step).rounding()
+
     def gradient(self, step: int | None = None) -> Tensor:
         """How the loss changes with each weight (batch, head, query, key), after
         `loss.backward()`. Raises ValueError before.
@@ -77,20 +94,39 @@ class Layer:
         n_texts, n_heads, n_queries, _ = call.queries.shape
         text = _checked("text", text, n_texts)
         head = _checked("head", head, n_heads)
-        tokens = self._recording.tokens_of(text or 0)
-        n_keys = call.keys.shape[-2]
-        names = list(tokens[:n_keys]) if tokens and len(tokens) >= n_keys else []
-        own = [names[first] for first in self._places(call)] if names else []
+        names = self.key_names(step, text or 0)
+        own = self.query_names(step, text or 0)
         if isinstance(query, str):
             query = _of_token(query, own)
         query = _checked("query", query, n_queries)
         chosen = own if query is None else own[query : query + 1]
         return call.trace(text, head, query, chosen, names)
 
-    def _places(self, call: Call) -> list[int]:
-        """Where its queries stand among its keys: behind those that were there before."""
-        n_before = max(0, call.keys.shape[-2] - call.n_queries)
-        return [n_before + int(row) for row in call.rows]
+    def key_names(self, step: int | None = None, text: int = 0) -> list[str]:
+        """The tokens that its keys stand for; none where nobody named as many."""
+        tokens, call = self._recording.tokens_of(text), self.call(step)
+        firsts = [0] if step is None else first_keys(self.calls) or [0] * len(self.calls)
+        first = firsts[0 if step is None else step]
+        names = [*tokens[first : first + call.keys.shape[-2]]]
+        return names if len(names) == call.keys.shape[-2] else []
+
+    def query_names(self, step: int | None = None, text: int = 0) -> list[str]:
+        """The tokens that look; none where nobody named them, or where they are another text's."""
+        names, call = self.key_names(step, text), self.call(step)
+        if not names or self.is_across:
+            return []
+        places = [call.n_before + row for row in call.rows.tolist()]
+        return [names[at] for at in places] if max(places, default=0) < len(names) else []
+
+    @property
+    def is_across(self) -> bool:
+        """Whether it looks at another text: its name says so, or a pass over several tokens meets
+        another number of keys, and sees all of them.
+        """
+        first = self.calls[0]
+        n_keys = first.keys.shape[-2]
+        other = 1 < first.n_queries != n_keys and bool((first.mask_of_all() == True).all())  # noqa: E712
+        return other or any(each in self.name.lower() for each in ACROSS)
 
 
 class Recording:
@@ -101,6 +137,8 @@ class Recording:
         self.notices: list[str] = []
         """What is not in it, in words."""
         self.tokens = tokens
+        self.patches: Patches | None = None
+        """How an image was cut, where the model has seen one."""
 
     def __repr__(self) -> str:
         lines = [repr(each) for each in self.layers.values()]
@@ -171,27 +209,38 @@ class Recording:
 
 def joined(calls: Sequence[Call]) -> Call:
     """The steps in which a text was written as one call: the queries of all, below each other, on
-    the keys of the last, of which each sees those that were there. Raises ValueError where they
-    cannot be one.
+    the keys of all, of which each sees those that it saw; also where a cache forgets what a window
+    has left. Raises ValueError where they cannot be one.
     """
     last = calls[-1]
     if len(calls) == 1:
         return last
-    n_keys = last.keys.shape[-2]
+    firsts = first_keys(calls)
+    if firsts is None or len({_size(each) for each in calls}) > 1:
+        raise ValueError(_apart(calls))
+    n_keys = max(at + each.keys.shape[-2] for at, each in zip(firsts, calls, strict=True))
+    if n_keys > sum(each.keys.shape[-2] for each in calls):
+        raise ValueError(_apart(calls))  # some keys are in none of them
     masks = [each.mask_of_all() for each in calls]
-    for before, mask in zip(calls[:-1], masks, strict=False):
-        n_there = before.keys.shape[-2]
+    keys, values = (
+        tensor.new_zeros(*tensor.shape[:2], n_keys, tensor.shape[-1])
+        for tensor in (last.keys, last.values)
+    )
+    known = torch.zeros(len(keys), n_keys, dtype=torch.bool, device=keys.device)
+    for at, each, mask in zip(firsts, calls, masks, strict=True):
+        here = slice(at, at + each.keys.shape[-2])
         sees = mask if mask.dtype == torch.bool else ~mask.isneginf()
         counts = sees.any(dim=-2).any(dim=1)  # (batch, key)
-        fits = before.keys.shape[:2] == last.keys.shape[:2] and n_there <= n_keys
-        if not fits or not all(
-            torch.equal(there[:, where], later[:, :n_there][:, where])
-            for there, later, where in zip(before.keys, last.keys, counts, strict=True)
-        ):
-            raise ValueError(
-                "these calls do not follow each other (passes over several texts, or a cache that "
-                f"forgets): choose one of {len(calls)}, such as step=0 or step=-1"
-            )
+        before, settled = known[:, here] & counts, (known[:, here] & ~counts)[:, None, :, None]
+        for all_of_it, part in ((keys, each.keys), (values, each.values)):
+            there = all_of_it[:, :, here]
+            if part.shape != there.shape or not all(
+                torch.equal(one[:, where], other[:, where])
+                for one, other, where in zip(there, part, before, strict=True)
+            ):
+                raise ValueError(_apart(calls))
+            all_of_it[:, :, here] = torch.where(settled, there, part)
+        known[:, here] |= counts
     if any(each.dtype != torch.bool for each in masks):
         kind = last.queries.dtype
         masks = [torch.zeros((), dtype=kind).masked_fill(~each, -torch.inf)
@@ -199,19 +248,51 @@ def joined(calls: Sequence[Call]) -> Call:
     hidden = False if masks[0].dtype == torch.bool else -torch.inf
     most = max(each.shape[1] for each in masks)
     wide = [
-        torch.nn.functional.pad(each, (0, n_keys - each.shape[-1]), value=hidden)
-        .expand(-1, most, -1, -1) for each in masks
+        torch.nn.functional.pad(each, (at, n_keys - at - each.shape[-1]), value=hidden)
+        .expand(-1, most, -1, -1) for at, each in zip(firsts, masks, strict=True)
     ]  # fmt: skip
     others = {name: of for name, of in last.options.items() if name not in (BIAS, "is_causal")}
+    behind = [sum(each.n_queries for each in calls[:at]) for at in range(len(calls))]
     return replace(
         last,
         queries=torch.cat([each.queries for each in calls], dim=-2),
+        keys=keys,
+        values=values,
         mask=torch.cat(wide, dim=-2),
         output=torch.cat([each.output for each in calls], dim=-2),
-        rows=torch.arange(sum(len(each.rows) for each in calls)),
+        rows=torch.cat([each.rows + at for each, at in zip(calls, behind, strict=True)]),
         n_queries=sum(each.n_queries for each in calls),
         options=others,
         output_gradient=None,
+    )
+
+
+def first_keys(calls: Sequence[Call]) -> list[int] | None:
+    """Which place of the text each call's first key has: above 0 where a cache has forgotten those
+    before it. None where a later call begins anew, with a text of its own.
+    """
+    first = calls[0]
+    if all(torch.equal(first.keys, each.keys) for each in calls):
+        return [0] * len(calls)  # the keys of another text, or one call
+    n_read, firsts = first.n_before + first.n_queries, [0]
+    for each in calls[1:]:
+        n_read += each.n_queries
+        if each.keys.shape[-2] == each.n_queries:
+            return None
+        firsts.append(max(0, n_read - each.keys.shape[-2]))
+    return firsts
+
+
+def _size(call: Call) -> tuple[int, ...]:
+    """Texts, heads, key heads, and how many numbers a query and a value have."""
+    d_head, d_value = call.queries.shape[-1], call.values.shape[-1]
+    return *call.queries.shape[:2], call.keys.shape[1], d_head, d_value
+
+
+def _apart(calls: Sequence[Call]) -> str:
+    return (
+        "these calls do not follow each other (passes over several texts, or beams): choose one "
+        f"of {len(calls)}, such as step=0 or step=-1"
     )
 
 

@@ -5,6 +5,7 @@ believed.
 """
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,17 @@ from ..files.refused import ModelRefused
 from ..files.tensor_file import opened, quoted, write
 from ..utils.validation import validated
 from .call import BIAS, SINKS, SOFT_CAP, Call
-from .recording import Recording
+from .recording import Patches, Recording
 
 FORMAT = "attention_recording"
 """The key of what is said in the file's header."""
 TENSORS = ("queries", "keys", "values", "mask", "output", "output_gradient", "rows")
 NUMBERS = {SOFT_CAP: float, "dropout": float, "is_causal": bool, "sliding_window": int}
 """Options that are no tensors."""
-MOST_CALLS = 100_000
+MOST_PATCHES = 1_000
+"""Along an edge of an image."""
+MOST_NOTICES, LONGEST_NAME = 20, 400
+MOST_CALLS, MOST_QUERIES = 100_000, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ def save_recording(recording: Recording, path: str | Path) -> None:
                               call.implementation, options))  # fmt: skip
     about = {"calls": [asdict(each) for each in said], "notices": recording.notices}
     about["tokens"] = [*recording.tokens] if recording.tokens else None
+    about["patches"] = asdict(recording.patches) if recording.patches else None
     write(Path(path), tensors, {FORMAT: json.dumps(about)})
 
 
@@ -78,7 +83,10 @@ def load_recording(path: str | Path) -> Recording:
         try:
             about = json.loads(text)
             recording = Recording(_tokens(about["tokens"]))
-            recording.notices = [str(each) for each in about["notices"]]
+            recording.notices = [
+                str(each)[:LONGEST_NAME] for each in about["notices"][:MOST_NOTICES]
+            ]
+            recording.patches = _patches(about.get("patches"))
             if len(about["calls"]) > MOST_CALLS:
                 raise ValueError("more calls than any model has")
             names = {*file.keys()}
@@ -86,16 +94,48 @@ def load_recording(path: str | Path) -> Recording:
                 said = _Said(**each)
                 there = {name: file.get_tensor(f"{at}.{name}") for name in (*TENSORS, BIAS, SINKS)
                          if f"{at}.{name}" in names}  # fmt: skip
-                recording.add(str(said.name), int(said.place), _call(said, there))
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
+                recording.add(_name(said.name), int(said.place), _call(said, there))
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            RecursionError,
+            OverflowError,
+            RuntimeError,
+            AttributeError,
+        ) as error:
             raise ModelRefused(f"{path.name} is no recording: {quoted(str(error))}") from error
     return recording
 
 
 def _tokens(tokens: Any) -> list[str] | list[list[str]] | None:
-    if tokens is None or all(isinstance(each, str) for each in tokens):
+    if tokens is None:
+        return None
+    if not isinstance(tokens, list):
+        raise ValueError("its tokens are no list")
+    if all(isinstance(each, str) for each in tokens):
         return tokens
     return [[str(token) for token in text] for text in tokens]
+
+
+def _patches(said: Any) -> Patches | None:
+    """How an image was cut. Raises ValueError, KeyError or TypeError for what cannot be so."""
+    if said is None:
+        return None
+    rows, columns = (int(each) for each in said["grid"])
+    if not (0 < rows <= MOST_PATCHES and 0 < columns <= MOST_PATCHES):
+        raise ValueError(f"an image is cut into {quoted(rows)} × {quoted(columns)} patches")
+    places = tuple(tuple(int(at) for at in text) for text in said["places"])
+    if any(at < 0 for text in places for at in text):
+        raise ValueError("a place of an image's token is below 0")
+    return Patches((rows, columns), places, bool(said["is_distilled"]))
+
+
+def _name(name: Any) -> str:
+    """The name of a layer. Raises ValueError for what is none."""
+    if not isinstance(name, str) or not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
+        raise ValueError(f"a layer is called {quoted(str(name))}")
+    return name
 
 
 def _call(said: _Said, there: dict[str, Tensor]) -> Call:
@@ -117,17 +157,32 @@ def _call(said: _Said, there: dict[str, Tensor]) -> Call:
         and output.shape == (n_texts, n_heads, n_rows, values.shape[3])
         and there["rows"].shape == (n_rows,)
         and there["rows"].dtype == torch.int64
+        and min(queries.numel(), values.numel()) > 0
     )
     if not fits:
         raise ValueError("tensors do not fit each other")
-    table = (n_texts, n_heads, n_rows, keys.shape[2])
+    rows, n_queries = there["rows"], int(said.n_queries)
+    if not (rows.min() >= 0 and rows.max() < n_queries <= MOST_QUERIES):
+        raise ValueError(f"its rows are none of {quoted(n_queries)} queries")
+    table = (n_texts, n_heads, n_rows)
     for name in ("mask", BIAS):
-        if name in there and torch.broadcast_shapes(there[name].shape[:3], table[:3]) != table[:3]:
-            raise ValueError(f"{name} does not fit")
+        if name in there:
+            shape, kind = there[name].shape, there[name].dtype
+            fits = len(shape) == 4 and shape[3] >= keys.shape[2]
+            if not fits or torch.broadcast_shapes(shape[:3], table) != table:
+                raise ValueError(f"{name} does not fit")
+            if not (kind.is_floating_point or (kind == torch.bool and name == "mask")):
+                raise ValueError(f"{name} has numbers of {kind}")
+    if SINKS in there and there[SINKS].numel() not in (1, n_heads):
+        raise ValueError("its sinks are none for each head")
+    if (back := there.get("output_gradient")) is not None and back.shape != output.shape:
+        raise ValueError("output_gradient does not fit")
     scale = None if said.scale is None else float(said.scale)
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"its scale is {scale}")
     options = {name: kind(said.options[name]) for name, kind in NUMBERS.items()
                if name in said.options}  # fmt: skip
     options |= {name: there[name] for name in (BIAS, SINKS) if name in there}
     return Call(queries, keys, values, there.get("mask"), scale, output, there["rows"],
-                int(said.n_queries), str(said.implementation), options,
+                n_queries, quoted(str(said.implementation)), options,
                 there.get("output_gradient"))  # fmt: skip

@@ -80,8 +80,8 @@ def judge_key(guess: int, row: Tensor, names: Sequence[str]) -> Verdict:
         return Verdict(True, f"Right: {largest_keys(row, names)}.")
     return Verdict(
         False,
-        f"It is {largest_keys(row, names)}. {capital(word_at(names, guess, 'key'))} has "
-        f"{number(row[guess].item(), 2)}, which is {number(missed, 2)} less.",
+        f"It is {largest_keys(row, names)}. {capital(word_at(names, guess, 'key'))} gets a weight "
+        f"of {number(row[guess].item(), 2)}, which is {number(missed, 2)} less.",
     )
 
 

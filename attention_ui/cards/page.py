@@ -59,7 +59,6 @@ from .question import (
     fingerprint_of,
     is_asked,
     is_passable,
-    is_without_guess,
     opens,
     put_question,
     was_passed,
@@ -210,8 +209,8 @@ class Ask:
         return {} if opens(hides) else hides
 
     def is_unanswered(self) -> bool:
-        """Whether it is asked, and nobody has answered it."""
-        return asks_first() and self.made()[0] is not None and is_without_guess(self.key)
+        """Whether it is asked, and nobody has answered it or gone on from it."""
+        return asks_first() and self.made()[0] is not None and not was_passed(self.key)
 
     def is_passable(self) -> bool:
         """Whether it is asked now, and whoever goes on is not held up by it."""
@@ -379,7 +378,7 @@ class Card:
         given = self.page.given
         words, controls = given(self.words), given(self.controls)
         placed = [self._named(one.at() if isinstance(one, Control) else one) for one in controls]
-        elements = [self._named(each) for each in given(self.body) or ()]
+        elements = [self._named(each) for each in self._yielded(given(self.body))]
         for each in elements:
             if isinstance(each, Picture):
                 self._check(each)
@@ -393,6 +392,8 @@ class Card:
                     "which is nothing that can be drawn: a control is a `Control` of the lesson, "
                     "words are `ui.say(…)`, steps are `ui.matrices(trace, trace[…])`"
                 )
+            if isinstance(one, Placed) and one.in_picture:
+                self._check_moved(one, elements)
             if isinstance(one, Placed) and one.in_picture not in {*drawn, *self.pictures, ""}:
                 raise Misdeclared(
                     f"the card {self.name!r} of {self.page.name} has {one.control.name!r} in the "
@@ -404,6 +405,31 @@ class Card:
         """One of its pictures, as it would be with other values."""
         body = given(self.body, lambda: self.page.trace_of(values), lambda: values)
         return next(each.now() for each in map(self._named, body) if picture == _name_of(each))
+
+    def _yielded(self, made: Any) -> Iterable[Any]:
+        """What its function yields. Raises Misdeclared where that returns something, or nothing."""
+        if isinstance(made, Iterable) and not isinstance(made, str):
+            return made
+        told = "returns nothing" if made is None else f"returns {str(made)[:60]!r}"
+        raise Misdeclared(
+            f"the card {self.name!r} of {self.page.name} {told}: what it shows it has to `yield`, "
+            "one element after the other"
+        )
+
+    def _check_moved(self, one: Placed, elements: Sequence[Any]) -> None:
+        """Raises Misdeclared where a picture of the card is to have a control, and does not move
+        by it.
+        """
+        name = one.control.name
+        for each in _all_in(elements):
+            if not isinstance(each, Picture) or each.name != one.in_picture:
+                continue
+            if each.carries is None or each.carries.name != name:
+                raise Misdeclared(
+                    f"the card {self.name!r} of {self.page.name} has {name!r} in the picture "
+                    f"{each.name!r}, which does not move by it: let the card yield "
+                    "`ui.moving(CONTROL, at)`, where `at` gives what is drawn at a position"
+                )
 
     def _check(self, one: Picture) -> None:
         if one.carries is not None and one.carries.name not in session.values():
@@ -668,7 +694,7 @@ class Page:
         return known[COVERED]
 
     def waits_for_guess(self) -> dict[str, list[Ask]]:
-        """The questions that are asked and need not be answered, by the parts that they stand in."""
+        """The questions that are asked and need not be, by the parts that they stand in."""
         found: dict[str, list[Ask]] = {}
         with untracked():
             for card in self.every_card():

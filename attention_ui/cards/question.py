@@ -173,10 +173,10 @@ def put_question(
     else:
         given: Guess | None = _given(key)
         with st.container(key=f"question_{name}", **LOOK):
-            if given is None:
+            if given is None and is_passable(asked) and _has_gone_on(key):
+                _passed(key, asked)
+            elif given is None:
                 _ask(key, asked, now, ":material/psychology_alt: **Predict first.** ", name)
-                if is_passable(asked) and _has_gone_on(key):  # who reads on would never see it
-                    st.caption(f"{asked.answer()} {asked.teaches}".strip())
             else:
                 _answered(key, asked, now, given)
     this_session().covering[name] = (this_session().in_card, covered)
@@ -304,7 +304,18 @@ def _answered(key: str, asked: Question, now: int, given: Guess, tells_tally: bo
     st.button("Guess again" if given.verdict else "Guess after all", key=f"again_{key}", **again)
 
 
+def _passed(key: str, asked: Any) -> None:
+    """For who has read on: the question, its answer, what it teaches, and a way to guess."""
+    st.markdown(asked.words, width="content")
+    if asked.asked:
+        st.text(asked.asked, width="content")
+    st.markdown(f"{asked.answer()} {asked.teaches}".strip(), width="content")
+    again = {"type": "tertiary", "on_click": _taken_back, "args": (key,)}
+    st.button("Guess after all", key=f"again_{key}", **again)
+
+
 @event()
 def _taken_back(key: str) -> None:
     this_session().own(Guesses).given.pop(key, None)
+    this_session().own(GoneOn).keys.discard(key)
     begin_anew(f"guess_{key}")

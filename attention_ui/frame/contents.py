@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from attention_core.utils.toml_file import read_toml
+from attention_core.utils.validation import among
 
 from ..words import is_slip
 
@@ -72,5 +73,5 @@ def lesson(name: str) -> Lesson:
     """A lesson by the name of its file; raises KeyError for one that is not in the list."""
     known = {each.name: each for each in (HOME, *LESSONS)}
     if name not in known:
-        raise KeyError(f"{name!r} is no table of contents.toml, which has {', '.join(known)}")
+        raise KeyError(f"contents.toml has no table {name!r}{among(name, known)}")
     return known[name]

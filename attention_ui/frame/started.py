@@ -5,6 +5,8 @@ from importlib.util import find_spec
 
 MODEL = "ATTENTION_EXPLORER_MODEL"
 """The path of a model of one's own; `tiny` for our own alone, whatever is installed."""
+RECORDING = "ATTENTION_EXPLORER_RECORDING"
+"""The path of a recording of a model's attention, or of a folder with several."""
 TINY, SMOL, OWN = "tiny", "smollm", "own"
 """What a link calls our own small model, SmolLM2, and one that the server was started with."""
 ALONE = "ATTENTION_EXPLORER_ALONE"

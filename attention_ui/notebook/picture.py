@@ -47,12 +47,13 @@ def new_place() -> str:
 def _vega() -> str:
     """Vega, Vega-Lite and Vega-Embed as one packed script: 0.4 MB."""
     made = vl_convert.javascript_bundle("window.attentionDraw = vegaEmbed;", vl_version=VEGA_LITE)
-    return _packed(made)
+    return pack(made.encode())
 
 
-def _packed(text: str) -> str:
+def pack(content: bytes) -> str:
+    """Bytes as letters that may stand in a script, as few as they can be in little time."""
     # The slowest way to pack takes ten times as long, for a hundredth.
-    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(content, 6, mtime=0)).decode()
 
 
 @dataclass
@@ -94,7 +95,7 @@ class Picture:
         }
         wide, narrow = (round(one.height) + 8 for one in (self.layout.wide, self.layout.narrow))
         # All at once: whatever letters stand in one, the others are not looked for in it.
-        parts = {"ID": self._place, "DATA": _packed(json.dumps(told)), "VEGA": _vega()}
+        parts = {"ID": self._place, "DATA": pack(json.dumps(told).encode()), "VEGA": _vega()}
         script = re.sub("|".join(parts), lambda found: parts[found[0]], SCRIPT)
         notices = "".join(f"<p>{html.escape(each)}</p>" for each in self.notices)
         room = f'<div class="{self._place}"></div>' if self.stops else ""

@@ -15,11 +15,14 @@ import random
 import secrets
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
+from importlib.util import resolve_name
 from pathlib import PurePath
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -160,9 +163,13 @@ def _named(code: CodeType, names: dict[str, Any]) -> Iterator[tuple[Any, str]]:
     where = f"`{code.co_name}` of {PurePath(code.co_filename).name}"
     missing = object()
     before: Any = missing
-    for each in dis.get_instructions(code):
+    imported: Any = missing
+    its_own = {*code.co_varnames, *code.co_cellvars}
+    names = {name: each for name, each in names.items() if name not in its_own}
+    every = [one for one in dis.get_instructions(code) if one.opname not in NO_STEPS]
+    for at, each in enumerate(every):
         now: Any = missing
-        if each.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
+        if each.opname in LOADS:
             now = names.get(each.argval, missing)
         elif each.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             if wrong := _wrong_attribute(before, each.argval):
@@ -171,15 +178,47 @@ def _named(code: CodeType, names: dict[str, Any]) -> Iterator[tuple[Any, str]]:
                 now = vars(before).get(each.argval, missing)
             elif isinstance(before, type):
                 now = getattr(before, each.argval, missing)
-        elif each.opname == "IMPORT_NAME" and each.argval in OF_IMPORTS:
-            yield Wrong(f"`{each.argval}`, {OF_IMPORTS[each.argval]}"), where
+        elif each.opname == "IMPORT_NAME":
+            if each.argval in OF_IMPORTS:
+                yield Wrong(f"`{each.argval}`, {OF_IMPORTS[each.argval]}"), where
+            level, taken = (one.argval for one in every[at - 2 : at])
+            imported = now = _imported(each.argval, level, bool(taken), names)
+        elif each.opname == "IMPORT_FROM":
+            now = getattr(imported, each.argval, missing)
+        elif each.opname.startswith("STORE_") and every[at - 1].opname.startswith("IMPORT_"):
+            names[each.argval] = before
         if now is not missing:
             if wrong := _wrong_object(now):
                 yield Wrong(f"`{each.argval}`, {wrong}"), where
+            if any(now is one for one in SEEDED) and _is_called_alone(every[at + 1 :]):
+                yield Wrong(f"`{each.argval}()` without a seed, {CHANCE}"), where
             yield now, where
         before = now
         for inner in [each.argval] if isinstance(each.argval, CodeType) else []:
             yield from _named(inner, names)
+
+
+LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FAST",
+         "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_FROM_DICT_OR_GLOBALS",
+         "LOAD_FROM_DICT_OR_DEREF")  # fmt: skip
+NO_STEPS = {"CACHE", "EXTENDED_ARG", "PRECALL", "PUSH_NULL"}
+"""Instructions that name nothing; which there are differs from one Python to another."""
+
+
+def _imported(name: str, level: int, takes_from: bool, names: Mapping[str, Any]) -> Any:
+    """The module that an import within a function is of, where it is loaded, or is the app's."""
+    try:
+        full = resolve_name("." * level + name, names.get("__package__"))
+        if not takes_from and not level:  # `import a.b` names a
+            full = full.partition(".")[0]
+        return import_module(full) if full.startswith(tuple(ROOMS)) else sys.modules.get(full)
+    except ImportError:
+        return None
+
+
+def _is_called_alone(then: Sequence[dis.Instruction]) -> bool:
+    """Whether what comes next is a call without any argument."""
+    return bool(then) and then[0].opname == "CALL" and then[0].arg == 0
 
 
 def _wrong_attribute(of: Any, name: str) -> str:

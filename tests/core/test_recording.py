@@ -185,6 +185,57 @@ def test_what_is_written_step_by_step_is_one_table(cache):
     assert seen[0].trace(head=1)["weights"].value.shape[0] == written.shape[1] - 1
 
 
+def mistral(window):
+    torch.manual_seed(0)
+    config = transformers.MistralConfig(**LLAMA, sliding_window=window)
+    return transformers.AutoModelForCausalLM.from_config(config).eval()
+
+
+@pytest.mark.parametrize("window", [2, 4, 9])
+def test_a_cache_that_forgets_is_one_table_with_the_right_names(window):
+    model, names = mistral(window), list("ABCDEFGHIJKL")
+    with recorded(model, tokens=names) as seen:
+        written = model.generate(IDS, max_new_tokens=6, do_sample=False, eos_token_id=None)
+    theirs = eager_weights(model, input_ids=written[:, :-1]).attentions
+    for layer, one in zip(seen, theirs, strict=True):
+        same(layer.weights(), one, tolerance=1e-6)
+        assert layer.query_names() == layer.key_names() == names
+        step = layer.trace(head=1, step=-1)
+        assert step.labels("query") == ("L",)
+        assert step.labels("key") == tuple(names[-layer.call(-1).keys.shape[-2] :])
+
+
+def test_rows_of_a_static_cache_have_the_names_of_what_looks():
+    """A cache of fixed size has places that nothing is written to."""
+    model, names = llama(), list("ABCDEFGHIJK")
+    with recorded(model, tokens=names, queries=slice(-1, None)) as seen:
+        model.generate(IDS, max_new_tokens=5, do_sample=False, eos_token_id=None,
+                       cache_implementation="static")  # fmt: skip
+    assert seen[0].query_names() == ["G", "H", "I", "J", "K"]
+    assert [seen[0].query_names(step) for step in range(5)] == [[each] for each in "GHIJK"]
+
+
+def test_who_looks_at_another_text_has_none_of_its_names():
+    torch.manual_seed(0)
+    model = nn.Transformer(12, 3, 1, 1, 16, batch_first=True).eval()
+    seen = seen_of(model, random(1, 5, 12), random(1, 3, 12), options={"tokens": list("ABCDE")})
+    across = seen["multihead_attn"]
+    assert across.is_across
+    assert (across.query_names(), across.key_names()) == ([], list("ABCDE"))
+    assert not any(each.is_across for each in seen if each is not across)
+
+
+def test_what_a_half_rounds_is_said_with_how_much_it_did():
+    whole, half = llama(), llama().to(torch.bfloat16)
+    assert seen_of(whole, IDS)[0].rounding() == ""
+    layer = seen_of(half, IDS)[0]
+    apart = (layer.weights() @ layer.call().values.repeat_interleave(2, 1).float()
+             - layer.call().output.float()).abs().max()  # fmt: skip
+    assert f"by up to {apart:.2g}" in layer.rounding()
+    assert "bfloat16" in layer.rounding()
+    assert 0 < apart < 0.01
+
+
 def test_passes_over_other_texts_are_not_one_table():
     model = llama()
     with torch.no_grad(), recorded(model) as seen:
@@ -208,6 +259,20 @@ def test_the_gradient_of_each_weight_is_autograds(implementation):
     for layer, each in zip(seen, output.attentions, strict=True):
         same(layer.gradient(), each.grad, tolerance=1e-6)
         assert each.grad.abs().max() > 1e-4
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_a_layer_that_is_computed_again_on_the_way_back_is_one_call(reentrant):
+    model = llama().train()
+    with recorded(model) as plain:
+        model(IDS, labels=IDS).loss.backward()
+    model.gradient_checkpointing_enable({"use_reentrant": reentrant})
+    model.enable_input_require_grads()
+    with recorded(model) as seen:
+        model(IDS, labels=IDS).loss.backward()
+    for layer, one in zip(seen, plain, strict=True):
+        assert len(layer.calls) == 1
+        same(layer.gradient(), one.gradient(), tolerance=1e-7)
 
 
 def test_without_a_backward_pass_there_is_no_gradient():

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 import torch
 
+import attention_ui.cards.cached  # noqa: F401  what this app says is its own
 from attention_core.trace import Trace
 from attention_ui.cards.tracked_trace import plain
 from attention_ui.controls import session
@@ -70,6 +71,48 @@ def closes_over(function):
     return lambda: function()
 
 
+def local_environment():
+    import os
+
+    return os.environ["HOME"]
+
+
+def local_name():
+    from os import environ
+
+    return environ["HOME"]
+
+
+def local_numpy():
+    import numpy as numbers
+
+    return numbers.random.rand()
+
+
+def local_date():
+    import datetime
+
+    return datetime.datetime.now()
+
+
+def imported_around():
+    import datetime
+
+    return [(lambda: datetime.date.today())()]
+
+
+def local_room():
+    from attention_ui.reactive.code_check import time
+
+    return time.time()
+
+
+def local_generator():
+    from numpy.random import default_rng
+
+    return default_rng()
+
+
 REACHES = {
     "a clock": (lambda: time.time(), "clock"),
     "a clock by name": (lambda: time_ns(), "clock"),
@@ -93,6 +136,15 @@ REACHES = {
     "a helper given in part": (partial(helper), "clock, in `helper`"),
     "a class": (lambda: Helper(), "clock, in `asks`"),
     "a module imported there": (local, "clock, in `local`"),
+    "part of a module imported there": (local_environment, "environment, in `local_environment`"),
+    "a name imported there": (local_name, "environment, in `local_name`"),
+    "a module under another name": (local_numpy, "chance, unless"),
+    "a class of a module imported there": (local_date, "clock, in `local_date`"),
+    "in a function within": (imported_around, "clock, in `<lambda>`"),
+    "of a room, imported there": (local_room, "clock"),
+    "numpy's without a seed": (lambda: np.random.default_rng(), "without a seed"),
+    "chance without a seed": (lambda: random.Random(), "without a seed"),
+    "numpy's, imported there": (local_generator, "chance, unless"),
     "a branch that is not taken": (in_a_branch, "clock, in `<listcomp>`"),
     "a function in it": (inner, "environment, in `asks`"),
     "what it closes over": (closes_over(helper), "clock, in `helper`"),
@@ -177,6 +229,8 @@ OUTSIDE = {
     "attention_ui/frame/spaced_repetition.py": "its script; whose changes a browser makes once",
     "attention_ui/frame/long_run.py": "how long a slice of work takes",
     "attention_ui/frame/models.py": "which models there are: the source `model`",
+    "attention_ui/frame/recordings.py": "which recordings there are, and whether one has changed: "
+    "a source of its own",
     "attention_ui/reactive/visibility.py": "its script, once a process",
     "attention_ui/frame/of_the_system.py": "what a server is told of its machine, once",
     "attention_ui/frame/save_picture.py": "which press of a button it was",

@@ -65,6 +65,21 @@ def test_a_name_that_several_lessons_have_is_the_same_control_in_all_of_them():
             assert (each.label, each.field) == (first.label, first.field), (lesson, each.name)
 
 
+@pytest.mark.parametrize("page", LESSONS)
+def test_a_control_starts_as_a_link_could_have_set_it(page):
+    """Else its slider stands beyond its end, or its start is none of the choices."""
+    wrong = {}
+    for one in LESSONS[page]:
+        if one.start is None or callable(one.start) or one.options:
+            continue
+        try:
+            if one.field.read(one.field.write(one.start)) != one.start:
+                wrong[one.name] = one.start
+        except ValueError as error:
+            wrong[one.name] = f"{one.start}: {error}"
+    assert wrong == {}
+
+
 def test_the_style_knows_every_toggle():
     """The bar that stands for one until it comes is no lower than it; others are made higher."""
     toggles = {e.name for e in {**every_control()}.values() if e.drawn_as == "toggle" and e.label}

@@ -14,6 +14,7 @@ from PIL import Image
 from attention_core import EXAMPLES, Trace, attend, attend_heads, embed, recorded
 from attention_core import operations as ops
 from attention_explorer import show
+from attention_ui.notebook.heads import HeadsPicture
 from attention_ui.notebook.returned import NO_WEIGHTS, RECORD_IT
 from attention_ui.notebook.show import MOST_TOKENS
 from attention_ui.picture.table import MOST_POINTED
@@ -399,13 +400,10 @@ def test_weights_of_any_make_are_the_same_numbers(given):
 
 
 SIZES = {
-    # shape: the slider, heads that are drawn at a time, and what is said
-    (12, 12, 42, 42): (("Layer", 11), 12, []),
-    (12, 12, 20, 90): (("Layer", 11), 12, []),
-    (12, 200, 200): (("Head", 11), 1, []),
-    (3, 40, 50, 50): (("Head", 31), 1, ["The first 32 of 40 heads", "Only layer 0"]),
-    (16, 256, 256): (("Head", 11), 1, ["The first 12 of 16 heads are drawn: head= chooses one."]),
-    (30, 32, 30, 30): (("Layer", 26), 32, ["The first 27 of 30 layers are drawn: layer="]),
+    # shape: the slider's last layer, and heads that are drawn at a time
+    (12, 12, 40, 40): (11, 12),
+    (12, 12, 20, 80): (11, 12),
+    (30, 32, 24, 24): (29, 32),
 }
 
 SLOW = pytest.mark.slow("6 s: builds a picture of half a million numbers")
@@ -415,15 +413,51 @@ SLOW = pytest.mark.slow("6 s: builds a picture of half a million numbers")
     "shape", [pytest.param(each, marks=[SLOW] if np.prod(each) > 300_000 else []) for each in SIZES]
 )
 def test_ordinary_sizes_are_drawn(shape):
-    (name, most), n_heads, said = SIZES[shape]
+    most, n_heads = SIZES[shape]
     given = weights(*shape)
     picture = show(given, names(shape[-1]))
-    assert (picture.stops.label, picture.stops.most) == (name, most)
+    assert (picture.stops.label, picture.stops.most) == ("Layer", most)
     assert len(picture.layout.matrices) == n_heads
-    assert all(map(str.startswith, picture.notices, said))
     only_itself = n_heads * shape[-2] * shape[-1] > MOST_POINTED  # what a number says, then
-    assert len(picture.notices) == len(said) + only_itself
+    assert len(picture.notices) == only_itself
     assert torch.equal(picture.layout.matrices[-1].drawn, given.flatten(0, -3)[n_heads - 1])
+
+
+LARGE = {
+    # shape: layers and heads that are drawn, and what is said
+    (12, 200, 200): (1, 12, []),
+    (3, 40, 50, 50): (3, 32, ["The first 32 of 40 heads are drawn: head= chooses one."]),
+    (16, 256, 256): (1, 16, []),
+    (30, 32, 30, 30): (30, 32, []),
+    (4, 32, 256, 256): (2, 32, ["The first 2 of 4 layers are drawn: layer= chooses one."]),
+}
+
+
+@pytest.mark.parametrize("shape", LARGE)
+def test_heads_of_long_texts_are_images_with_the_same_numbers(shape):
+    n_layers, n_heads, said = LARGE[shape]
+    given = weights(*shape).reshape(-1, *shape[-3:])
+    picture = show(given if len(shape) == 4 else given[0], tokens := names(shape[-1]))
+    assert isinstance(picture, HeadsPicture)
+    assert picture.notices == said
+    assert torch.equal(picture.weights, given[:n_layers, :n_heads])
+    assert picture.keys == picture.queries == tuple(tokens)
+    one = show(given, layer=-1, head=3)
+    shown = one.weights if isinstance(one, HeadsPicture) else one.layout.matrices[0].drawn
+    assert torch.equal(shown.reshape(shape[-2:]), given[-1, 3])
+
+
+def test_heads_as_images_have_words_a_still_one_and_no_markup():
+    given = weights(2, 3, 150, 150)
+    given[1, 2, 7] *= 2
+    picture = show(given, ["<b>x</b>", *names(149)])
+    assert picture.notices == ["Row 7 of head 1.2 sums to 2, not 1."]
+    bundle = picture._repr_mimebundle_()
+    assert "3 heads of 2 layers" in bundle["text/plain"]
+    assert "<b>" not in bundle["text/html"]
+    still = Image.open(io.BytesIO(base64.b64decode(bundle["image/png"])))
+    assert still.size == (300, 300)
+    assert len(still.getcolors()) > 9, "an empty sheet"
 
 
 def test_rows_that_sum_to_something_else_are_drawn_with_a_notice():
@@ -491,3 +525,25 @@ def test_a_batch_asks_which_text():
     assert show(seen, text=1).layout.matrices
     with pytest.raises(ValueError, match="text is for what was recorded"):
         show(torch.eye(3), text=1)
+
+
+def test_a_step_of_writing_is_chosen_and_what_a_row_lacks_is_explained():
+    model = tiny("gpt_oss")
+    ids = inputs_of(model)["input_ids"]
+    there = torch.ones_like(ids)
+    there[0, :2] = 0
+    with torch.no_grad(), recorded(model, tokens=[f"t{at}" for at in range(9)]) as seen:
+        model(input_ids=ids, attention_mask=there)
+    picture = show(seen)
+    assert not any("not 1" in each for each in picture.notices), "what made them is known"
+    (told,) = (each for each in picture.notices if "attention sink" in each)
+    most = max(float((1 - each.weights().sum(-1)).max()) for each in seen)
+    assert f"up to {most:.0%} of a row" in told
+    with pytest.raises(ValueError, match="there is no step 3"):
+        show(seen, step=3)
+    with pytest.raises(ValueError, match="step is for what was recorded"):
+        show(weights(5, 5), step=0)
+    with pytest.warns(UserWarning, match="keeps 9 bytes"), recorded(model, most_bytes=9) as seen:
+        model(input_ids=ids)
+    with pytest.raises(ValueError, match="nothing was recorded: A recording keeps 9 bytes"):
+        show(seen)

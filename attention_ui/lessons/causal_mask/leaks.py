@@ -90,7 +90,8 @@ def which_leak(values: Values) -> Pick:
         truth=lambda: f"It is {leaky_ways(values)[1]}.",
         many=True,
         teaches="A 0 before softmax is a score like any other, since e⁰ = 1. A 0 after softmax "
-        "comes too late: the sum that the others were divided by contains the hidden score.",
+        "comes too late: the sum that the others were divided by holds the hidden score. Divided "
+        "once more, by the sum of what is left, the weights are those of −∞.",
     )
 
 

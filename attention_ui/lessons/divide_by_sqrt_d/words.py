@@ -48,9 +48,15 @@ def told_at(d: int, effects: Mapping[str, Effect]) -> str:
     )
     if plain.saturated < 0.05:
         return f"{words}Vectors this narrow need no divisor. Widen them."
+    saturated = (
+        f"Undivided, {percent(plain.saturated)} of the draws give one key over {SATURATED:.0%}: "
+        "next to no gradient there"
+    )
+    if plain.gradient_norm <= by_root.gradient_norm:
+        return f"{words}{saturated}."
     return (
-        f"{words}Undivided, {percent(plain.saturated)} of the draws give one key over "
-        f"{SATURATED:.0%}: next to no gradient there."
+        f"{words}{saturated}. In the middle draw it is still larger than divided, since dividing "
+        "makes gradients smaller too: from which draw a layer learns is left to chance."
     )
 
 

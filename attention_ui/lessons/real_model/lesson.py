@@ -36,6 +36,7 @@ from ...frame.models import (
 )
 from ...picture.matrix import Matrix
 from ...picture.sentence import WORD
+from . import recorded
 from .own_fields import NAME, Ids, Next, Parts, Prompt, changes_of
 from .running import About, at_hand
 from .seen import Seen
@@ -255,6 +256,7 @@ CONTROLS = (
     *(MEASURE, HEADS_ORDER, HEADS_FROM, MODEL_HEAD, LOOKS_FROM),
     *(LOOKS_AT, MODEL_OFF, ASKED_TOKEN, AGAINST_TOKEN, OTHER_PROMPT),
     *(SURVEY_ACROSS, SURVEY_UP),
+    *recorded.CONTROLS,
 )
 
 
