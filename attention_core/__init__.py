@@ -42,6 +42,8 @@ _FROM = {
     "experiments.variance": "Trials few_trials measure_variance variance_theory",
     "experiments.saturation": "softmax_effect",
     "gradients": "backward",
+    "comparing.compare": "compare",
+    "comparing.comparison": "Comparison",
     "recording.call": "NotAsRecorded",
     "recording.recorder": "recorded",
     "recording.recording": "Recording",

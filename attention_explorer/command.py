@@ -8,6 +8,7 @@ import sys
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from attention_core.lights.own_code.trial import IS_TRIAL, tried, with_verdict
 
@@ -155,7 +156,13 @@ def _check(arguments: list[str]) -> int:
         return tried()
     from attention_core.lights.own_code import command
 
-    return with_verdict(lambda: command.main(arguments, prog=f"{NAME} check"))
+    def compare(*given: Any) -> tuple[str, bool]:
+        from attention_core.comparing.own_code import compare_code
+
+        found = compare_code(*given)
+        return str(found), found.same
+
+    return with_verdict(lambda: command.main(arguments, f"{NAME} check", compare))
 
 
 def _get_model() -> int | str:

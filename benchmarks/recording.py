@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from .measure import Figure, Part, chromium, spread, tried
 
@@ -25,7 +26,7 @@ def recording(quick: bool) -> list[Part]:
 def _passes(times: int) -> Part:
     import torch
 
-    from attention_core import recorded
+    from attention_core.recording.recorder import recorded
 
     figures: list[Figure] = []
     with tried("SmolLM2, recorded") as rows:
@@ -35,10 +36,10 @@ def _passes(times: int) -> Part:
             ids = torch.randint(0, model.config.vocab_size, (1, n_tokens), generator=chance)
             kept = 0
 
-            def plain(ids=ids) -> object:
+            def plain(ids: Any = ids) -> Any:
                 return model(ids, use_cache=False).logits
 
-            def with_recording(ids=ids) -> object:
+            def with_recording(ids: Any = ids) -> Any:
                 nonlocal kept
                 with recorded(model) as seen:
                     logits = plain(ids)
@@ -72,7 +73,7 @@ def _installed() -> Path:
     raise ValueError("SmolLM2 is not installed: attention-explorer model gets it")
 
 
-def _as_loaded(path: Path):
+def _as_loaded(path: Path) -> Any:
     import torch
     import transformers
 

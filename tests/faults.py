@@ -175,7 +175,9 @@ class Fault:
 
 
 def faults_of(file: str, code: str) -> Iterator[Fault]:
-    """All that can be made in a file, but for what only a reader of types would see."""
+    """All that can be made in a file, but for what only a reader of types would see, and for checks
+    that two lists are as long, which do nothing as long as they are.
+    """
     nodes, aside = [*ast_nodes(get_ast(code))], [*_aside(ast.parse(code))]
     for name, operator in OPERATORS.items():
         places = (place for node in nodes for place in operator.mutation_positions(node))
@@ -186,8 +188,12 @@ def faults_of(file: str, code: str) -> Iterator[Fault]:
 
 
 def _aside(tree: ast.AST) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where annotations stand, and what decorators are given."""
+    """Where annotations stand, what decorators are given, and `strict` of a zip."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip":
+            last = node.args[-1]
+            if [each.arg for each in node.keywords] == ["strict"]:
+                yield (last.end_lineno, last.end_col_offset), (node.end_lineno, node.end_col_offset)
         asides = [*getattr(node, "decorator_list", ())]
         asides += [getattr(node, name, None) for name in ("annotation", "returns")]
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":

@@ -8,6 +8,7 @@ what to write a test for, or a reason.
 
 import argparse
 import ast
+import ctypes
 import hashlib
 import json
 import os
@@ -20,7 +21,8 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -43,10 +45,14 @@ REASONS = ("equal", "make test")
 QUICK = "not slow and not browser"
 FOLDER = ROOT / ".mutants"
 COPY, REACHED, TOLD = FOLDER / "copy", FOLDER / "reached", FOLDER / "tests.json"
+ANEW = "anew"
+"""What the files of a recording are called while it lasts."""
 ALLOWED = 30
 """Seconds of processor time that a fault may take beyond twice what its tests do."""
 IDLE = 60
 """Seconds without any of it, after which what waits waits for ever."""
+SET_CHILD_SUBREAPER = 36
+"""Of Linux's prctl."""
 AT_FIRST = {"tests": 60, "files": 6, "seconds": 10}
 """The quickest tests, which catch most: so the files of the others need not be read."""
 UNTIL_ONE_FAILS = ("-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider")
@@ -123,16 +129,22 @@ def _seconds() -> float:
 
 
 def record(asked: list[str]) -> None:
-    """Run the quick tests in the copy, and write down what they come to."""
-    if not asked:
-        for old in FOLDER.glob("reached*"):
-            old.unlink()
+    """Run the quick tests in the copy, and write down what they come to.
+
+    What was written before stays until that is done.
+    """
+    for part in FOLDER.glob(f"{ANEW}*"):
+        part.unlink()
     print("Which tests come to which line? All quick tests run once, which takes a while ...")
     if status := in_a_child(lambda: _record(asked), FOLDER / "recorded.txt"):
         said = (FOLDER / "recorded.txt").read_text(encoding="utf-8", errors="replace")
         sys.exit(
             f"{said[-3000:]}\nThe tests ended with {status}: first, `make check` is to be green."
         )
+    for old in [] if asked else FOLDER.glob("reached*"):
+        old.unlink()
+    for part in FOLDER.glob(f"{ANEW}*"):
+        part.rename(part.with_name(part.name.replace(ANEW, REACHED.name, 1)))
 
 
 def _record(asked: list[str]) -> int:
@@ -141,7 +153,7 @@ def _record(asked: list[str]) -> int:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     settings = FOLDER / "coverage.ini"
     places = ["attention_core", "attention_ui"]
-    lines = [f"data_file = {REACHED}", "parallel = true", "sigterm = true", "core = ctrace"]
+    lines = [f"data_file = {FOLDER / ANEW}", "parallel = true", "sigterm = true", "core = ctrace"]
     lines += [f"source = {','.join(str(COPY / each) for each in places)}"]
     # What runs beside the tests, as a server, is of the test that has started it.
     lines += ["context = ${PYTEST_CURRENT_TEST-}", "disable_warnings = no-data-collected"]
@@ -150,16 +162,18 @@ def _record(asked: list[str]) -> int:
     covered = coverage.Coverage(config_file=str(settings))
     covered.start()
     notes = Notes(covered)
+    # Before it runs: what is written meanwhile is not in the copy.
+    names = files()
+    known: dict = {"code": digest(each for each in names if of_code(each))}
+    known["files"] = {each: digest([each]) for each in names if of_tests(each)}
     # The copy is no repository, of which its own tests ask for the files.
     left_out = ["-m", QUICK, "--ignore=tests/test_mutants.py"]
     status = pytest.main(["-q", "--no-header", *left_out, *asked], plugins=[notes])
     covered.stop()
     covered.save()
-    known = {"tests": notes.tests, "served": notes.served}
-    names = files()
-    known["code"] = digest(each for each in names if of_code(each))
-    known["files"] = {each: digest([each]) for each in names if of_tests(each)}
-    TOLD.write_text(json.dumps(known), encoding="utf-8")
+    known |= {"tests": notes.tests, "served": notes.served}
+    if status == 0:
+        TOLD.write_text(json.dumps(known), encoding="utf-8")
     return 0 if status == 0 else f"status {status}"
 
 
@@ -181,6 +195,7 @@ class Reach:
             each.read()
             self.data.update(each)
         self.data.read()
+        self.test_files = {each.partition("::")[0] for each in self.tests}
         come = self.named(self.data.measured_contexts())
         self.come_nowhere = self.tests.keys() - come
         """Tests that run no line of the code: what they look at was there when it was read."""
@@ -202,6 +217,13 @@ class Reach:
         found = self.named(x for each in files for one in self.of_file(each).values() for x in one)
         return found | self.come_nowhere if found else {*self.tests}
 
+    def of_killed(self, name: str) -> set[str]:
+        """Tests that start processes with a file's code: what is killed takes its notes with it."""
+        imports = importing(name)
+        read = {each: (COPY / each).read_text(encoding="utf-8") for each in self.test_files}
+        found = {each for each, code in read.items() if "subprocess" in code and imports(code)}
+        return {each for each in self.tests if each.partition("::")[0] in found}
+
     def named(self, contexts: Iterable[str]) -> set[str]:
         found = set()
         for each in {*contexts} - {""}:
@@ -220,9 +242,13 @@ def sources() -> dict[str, str]:
 
 def users(name: str) -> list[str]:
     """Files that take something from this one, by its name."""
+    return [each for each, code in sources().items() if importing(name)(code)]
+
+
+def importing(name: str) -> Callable[[str], object]:
+    """Says whether code takes something from a file, by its name."""
     stem = Path(name).stem if Path(name).stem != "__init__" else Path(name).parent.name
-    imports = re.compile(rf"^\s*(from|import) .*\b{re.escape(stem)}\b", re.MULTILINE)
-    return [each for each, code in sources().items() if imports.search(code)]
+    return re.compile(rf"^\s*(from|import) .*\b{re.escape(stem)}\b", re.MULTILINE).search
 
 
 # --- one fault after the other ------------------------------------------------------------------
@@ -275,6 +301,22 @@ def _end_group(child: int) -> None:
         os.killpg(child, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         return
+
+
+def adopt() -> None:
+    """From now on what a child leaves behind is ours, also what has begun a session of its own."""
+    with suppress(OSError, AttributeError):  # elsewhere than on Linux such loops stay
+        ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1)
+
+
+def _end_left_behind() -> None:
+    told = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True)
+    for line in told.stdout.splitlines():
+        process, parent = map(int, line.split())
+        if parent == os.getpid() and Path(f"/proc/{process}").exists():
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
 
 
 def _used_by(group: int) -> float:
@@ -346,6 +388,7 @@ def caught(fault: Fault, reach: Reach, log: Path) -> tuple[str, str, int]:
     made = fault.made_in(code)
     _, first, last, at_import = place_of(code, fault.line)
     tests = set() if at_import else reach.of_lines(fault.file, first, last)
+    tests = tests and tests | reach.of_killed(fault.file)
     # What is written into a notebook, or ends its own process, runs where nobody takes notes.
     tests = tests or reach.of_all(fault.file)
     dates = path.stat()
@@ -365,6 +408,7 @@ def caught(fault: Fault, reach: Reach, log: Path) -> tuple[str, str, int]:
                 return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else int(status)
 
             ended = in_a_child(run, log, 2 * cost + ALLOWED)
+            _end_left_behind()
             if ended != 0:
                 said = log.read_text(encoding="utf-8", errors="replace")
                 by = re.findall(r"^by: (.*)$", said, re.MULTILINE)
@@ -423,6 +467,7 @@ def warm_up() -> None:
 def main() -> int:
     asked = read_arguments()
     FOLDER.mkdir(exist_ok=True)
+    adopt()
     copy()
     warm_up()
     if asked.record or not TOLD.exists() or not Reach().is_of_this_code:

@@ -130,6 +130,28 @@ def test_it_checks_code_of_one_s_own(scale, status, tmp_path):
     assert explorer("check", "mine:x").stderr.count("attention-explorer check") == 2
 
 
+@pytest.mark.slow("10 s: runs code in processes of its own")
+@pytest.mark.parametrize(("scale", "status"), [("** 0.5", 0), ("", 1)])
+def test_it_compares_code_of_one_s_own_with_a_reference(scale, status, tmp_path):
+    mine, theirs = tmp_path / "mine.py", tmp_path / "theirs.py"
+    mine.write_text(
+        "def attention(queries, keys, values):\n"
+        f"    scores = queries @ keys.T / (keys.shape[-1] {scale})\n"
+        "    return scores.softmax(-1) @ values\n"
+    )
+    theirs.write_text(
+        "from torch.nn.functional import scaled_dot_product_attention\n"
+        "def attention(x, W_q, W_k, W_v):\n"
+        "    return scaled_dot_product_attention(x @ W_q, x @ W_k, x @ W_v)\n"
+    )
+    told = explorer("check", f"{mine}:attention", "--against", f"{theirs}:attention")
+    assert (told.returncode, told.stderr) == (status, "")
+    assert ("divided_by_d" in told.stdout) is bool(status)
+    assert ("No difference" in told.stdout) is not bool(status)
+    wrong = explorer("check", f"{mine}:attention", "--against", f"{theirs}:none")
+    assert "there is no function of that name" in wrong.stderr
+
+
 @pytest.mark.slow("5 s: a server of its own")
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is another thing there")
 @pytest.mark.parametrize("home", ["/dev/null/none", "/proc"])

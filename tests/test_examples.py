@@ -6,8 +6,13 @@ from nbclient import NotebookClient
 
 from serving import HANG, ROOT
 
-PICTURES = {"your_own_attention": 1, "a_head_of_a_model": 2, "step_by_step": 3,
-            "a_model_as_loaded": 3}  # fmt: skip
+PICTURES = {
+    "a_model_as_loaded": 3,
+    "a_wrong_rotary_embedding": 1,
+    "your_own_attention": 1,
+    "a_head_of_a_model": 2,
+    "step_by_step": 3,
+}
 
 
 def test_every_example_is_tried():

@@ -1,6 +1,7 @@
 """What `make mutants` makes and knows: which faults there are, and those that nothing notices."""
 
 import ast
+import textwrap
 from collections import Counter
 
 import pytest
@@ -49,6 +50,15 @@ def test_faults_are_where_something_is_done_and_each_is_another_program():
     assert difference(CODE, made[dropped]) == told
 
 
+def test_a_check_that_lists_are_as_long_is_no_place_for_a_fault():
+    code = "made = zip(few, f(more=True), strict=True)\n"
+    assert {each.made_in(code) for each in faults_of("a.py", code)} == {
+        code.replace("more=True", "more=False"), code.replace("more=True", "")
+    }  # fmt: skip
+    long = "made = zip(\n    one,\n    other,\n    strict=True,\n)\n"
+    assert not [*faults_of("a.py", long)]
+
+
 def test_a_line_is_found_in_its_statement_and_runs_at_import_or_does_not():
     assert place_of(CODE, 3) == ("", 3, 3, True)
     assert place_of(CODE, 7) == ("added", 7, 7, True)
@@ -63,15 +73,30 @@ def test_a_seed_draws_the_same_and_more_begins_with_less():
     assert sample(9, 3, within)[:5] == sample(5, 3, within) != sample(5, 4, within)
 
 
+def pieces_with(code, line):
+    """Functions and statements of a module that have a line of these words, each by itself: to
+    make faults in all of a file takes long.
+    """
+    lines, tree = code.splitlines(), ast.parse(code)
+    known = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    known += [each for each in tree.body if not isinstance(each, ast.ClassDef)]
+    for each in known:
+        first = min([one.lineno for one in getattr(each, "decorator_list", ())] + [each.lineno])
+        own = lines[first - 1 : each.end_lineno]
+        if any(one.strip() and one.strip() in line for one in own):
+            yield "\n\n" + textwrap.dedent("\n".join(own)) + "\n"
+
+
 def test_what_is_known_to_survive_can_still_be_made_and_has_a_reason():
-    known = survivors()
-    for (name, line, becomes), told in known.items():
+    for (name, line, becomes), told in survivors().items():
         assert told["reason"] in REASONS
         assert len(told["why"]) > 20, line
-        code = (ROOT / name).read_text(encoding="utf-8")
-        begins = [at for at, each in enumerate(code.splitlines(), 1) if each.strip() in line]
-        near = {at + more for at in begins for more in range(4)}
-        made = (each.made_in(code) for each in faults_of(name, code) if each.line in near)
-        assert any(difference(code, one) == (line, becomes) for one in made), (
+        pieces = pieces_with((ROOT / name).read_text(encoding="utf-8"), line)
+        made = (
+            difference(piece, each.made_in(piece))
+            for piece in sorted(pieces, key=lambda piece: (line not in piece, len(piece)))
+            for each in faults_of(name, piece)
+        )
+        assert (line, becomes) in made, (
             f"no fault of {name} turns “{line}” into “{becomes}”: take it off the list"
         )

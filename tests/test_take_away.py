@@ -30,7 +30,7 @@ from sampling import is_long, pairs
 from serving import HANG
 from visiting import LESSONS, _opened, stands, visit, words
 
-pytestmark = pytest.mark.slow("20 s: runs what every lesson gives")
+SLOW = pytest.mark.slow("20 s: runs what every lesson gives")
 
 
 class Ended(NamedTuple):
@@ -111,6 +111,7 @@ def ran(request, view_at, files_at, tmp_path_factory):
     return {which: said[name] for which, (name, _) in named.items()}
 
 
+@SLOW
 @everywhere
 def test_what_is_taken_along_gives_the_tensors_of_the_screen(place, view_at, ran):
     trace = view_at(place).trace
@@ -126,6 +127,7 @@ def test_what_is_taken_along_gives_the_tensors_of_the_screen(place, view_at, ran
     assert names["said"].splitlines() == [f"✓ {step} is right." for step in wanted]
 
 
+@SLOW
 @everywhere
 def test_files_are_valid_small_named_and_have_the_tensors_shown(place, view_at, files_at, tmp_path):
     view, files = view_at(place), files_at(place)
@@ -149,6 +151,7 @@ LARGE = ("heads_learning", "tiny_language")
 """Sheets of 40,000 numbers and more, made of what `score_in_small` in the core has too."""
 
 
+@SLOW
 @needs_office
 def test_the_spreadsheet_of_every_lesson_has_its_numbers_and_follows_a_change(view_at, tmp_path):
     lessons = LESSONS if is_long() else [each for each in LESSONS if each not in LARGE]
@@ -196,6 +199,7 @@ def test_a_file_is_named_by_its_lesson_and_what_is_plain_of_the_sentence(sentenc
     assert file_name("causal_mask", sentence, ".py") == name
 
 
+@SLOW
 def test_jupyter_says_what_is_wrong_and_nothing_else(view_at):
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
@@ -218,6 +222,7 @@ def test_jupyter_says_what_is_wrong_and_nothing_else(view_at):
     assert "Traceback" not in said
 
 
+@SLOW
 def test_a_sheet_too_large_is_refused_in_words_before_it_is_made(monkeypatch):
     monkeypatch.setattr("attention_core.export.spreadsheet.workbook.MOST_CELLS", 10)
     at = _opened("simplified_attention", {"predict": "off"}, row_take_away=True)
@@ -245,6 +250,7 @@ CASES = [pytest.param(*each, marks=pytest.mark.slow("2 s: many lines")) for each
 CASES += [pytest.param(*each, marks=pytest.mark.long) for each in PLACES]
 
 
+@SLOW
 @pytest.mark.parametrize(("lesson", "example"), CASES)
 def test_no_wrong_line_and_no_operand_as_it_is_passes_in_an_exercise(lesson, example, view_at):
     trace = exercise_trace(view_at((lesson, example)).trace)

@@ -27,5 +27,5 @@ class Named:
 NAMED: dict[str, Named] = {}
 """By name, in the order of a layer."""
 for _name, _entry in read_toml(__package__, "mistakes.toml").items():
-    if _said := {key: _entry[key] for key in _entry if key not in ("likely", "advice")}:
+    if _said := {key: _entry[key] for key in _entry if key not in ("likely", "advice", "change")}:
         NAMED[_name] = Named(_name, **_said | {"lights": tuple(_said.get("lights", "").split())})

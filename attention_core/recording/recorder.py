@@ -523,12 +523,13 @@ def _recording(name: str, function: Callable) -> Callable:
             named[SINKS] = named.pop("sinks")
         if named.get("is_causal") is None:
             named["is_causal"] = getattr(module, "is_causal", True)
-        n_heads, width = tensors[0].shape[1], tensors[2].shape[-1]
+        n_texts, n_heads, n_queries = tensors[0].shape[:3]
+        sizes = n_texts, n_queries, n_heads, tensors[2].shape[-1]
 
         def to_context(output: Tensor) -> Tensor:
             """(batch, query, head, d_value), also as one → (batch, head, query, d_value)"""
-            n_texts, n_queries = output.shape[:2]
-            return output.reshape(n_texts, n_queries, n_heads, width).transpose(1, 2)
+            # Not by its own shape: a function that forgets to transpose gives (batch, head, …).
+            return output.reshape(*sizes).transpose(1, 2)
 
         for each in looking:
             each.take(module, name, tensors, mask, scale, named, result[0], to_context)

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pandas as pd
 import streamlit as st
 
-from attention_core.compare import Change, changes, difference, first_changed
+from attention_core.changes import Change, changes, difference, first_changed
 from attention_core.trace import Trace
 
 from ..controls import session

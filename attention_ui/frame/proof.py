@@ -6,7 +6,7 @@ from functools import cache
 import pandas as pd
 import streamlit as st
 
-from attention_core.compare import changes
+from attention_core.changes import changes
 from attention_core.published.marking import Mark, marks
 from attention_core.published.printed import notebook
 from attention_core.published.recipe import RECIPES

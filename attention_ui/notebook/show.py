@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from attention_core.comparing.comparison import Comparison
 from attention_core.mechanism.own_tensors import PRECISIONS, sizes
 from attention_core.operations import Given
 from attention_core.operations.base import Meaning
@@ -52,7 +53,7 @@ LAYER = (GIVEN, *MATRICES, "head_queries", "head_keys", "head_values", BEFORE_SH
 
 
 def show(
-    what: Trace | Step | Tensor | Recording | Sequence | Mapping,
+    what: Trace | Step | Tensor | Recording | Comparison | Sequence | Mapping,
     of: str | Sequence[str] | None = None,
     *,
     query_tokens: Sequence[str] | None = None,
@@ -72,7 +73,8 @@ def show(
     `attentions`; a dict of weights by name; the whole output of a model or of its `generate`, also
     with beams. `show(seen, tokens)` draws what `recorded` has seen of a model as it is loaded: its
     `kind` is a part of its layers' names, such as `"decoder"`, `text` one of a batch, and `step`
-    one of writing.
+    one of writing. `show(compare(mine, theirs))` draws the first step that differs: ours, theirs,
+    the difference.
 
     `tokens` name the keys, and the queries too where there are as many; `query_tokens` name those
     of another sentence. `layer` and `head` choose one, from the end where below 0.
@@ -84,6 +86,17 @@ def show(
 
     Raises ValueError, in words, for what cannot be drawn.
     """
+    if isinstance(what, Comparison):
+        others = {"of": of, "query_tokens": query_tokens, "layer": layer, "kind": kind}
+        for name, value in (others | {"step": step, "image": image, "grid": grid}).items():
+            if value is not None:
+                raise ValueError(f"{name} is not for a comparison: it draws what differs first")
+        trace = what.trace(text, head)
+        drawn = _of_step(trace, "difference", None)
+        places = [*zip(what.axes[:-2], what.worst(), strict=False)]
+        place = ", ".join(f"{axis} {at}" for axis, at in places if head is None and text is None)
+        which = [f"Drawn is where they differ most: {place}."] if place else []
+        return Picture(drawn, notices=[*str(what).splitlines(), *which])
     if isinstance(what, Recording) and image is not None:
         return _of_image(what, image, grid, of, layer, head, kind, text, step)
     if isinstance(what, Recording):

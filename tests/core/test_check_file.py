@@ -1,12 +1,10 @@
 """The check of a learner's own code, on `shapes_of_code.toml`: wrong ones refused and named."""
 
 import ast
-import math
 import re
 import signal
 import subprocess
 import sys
-import tomllib
 from collections import Counter
 
 import pytest
@@ -22,44 +20,9 @@ from attention_core.lights.own_code.naming import MISTAKES_OF_CODE
 from attention_core.lights.own_code.report import LIKELY
 from attention_core.lights.own_code.subjects import IN_BATCH, Open
 from fresh import BARE
+from pieces import PIECES, SHAPES, WAYS, made, wrong_pieces, wrong_ways
 from sampling import each_once
-from serving import HANG, ROOT
-
-# --- the pieces -----------------------------------------------------------------------------------
-SHAPES = tomllib.loads((ROOT / "tests" / "shapes_of_code.toml").read_text(encoding="utf-8"))
-PIECES = {name: (each.get("causal", False), each["code"]) for name, each in SHAPES["right"].items()}
-
-
-def wrong_pieces():
-    """The right one's name, the code, the first red light, and the mistake's name."""
-    for base, rows in SHAPES["wrong"].items():
-        for old, new, *told in rows:
-            assert old in PIECES[base][1], f"{base} has no {old!r}"
-            yield base, PIECES[base][1].replace(old, new), *told
-
-
-WAYS = tomllib.loads((ROOT / "tests" / "ways_of_code.toml").read_text(encoding="utf-8"))
-
-
-def wrong_ways():
-    """The right one's name, whether later tokens are hidden, the code, and the first red light, or
-    "-" for any.
-    """
-    for base, rows in WAYS["wrong"].items():
-        right = WAYS["right"][base]
-        for old, new, light in rows:
-            assert old in right["code"], f"{base} has no {old!r}"
-            yield base, right.get("causal", False), right["code"].replace(old, new), light
-    for name, each in WAYS["wrong_alone"].items():
-        yield name, each.get("causal", False), each["code"], "-"
-
-
-def made(code):
-    names = {"torch": torch, "nn": nn, "F": F, "math": math}
-    torch.manual_seed(0)
-    exec(code, names)
-    return names["it"]
-
+from serving import HANG
 
 MANY = "60 s in all: every piece of code"
 """Why a piece is slow; so many run each day that each kind is among them."""

@@ -51,6 +51,38 @@ def test_sentence_tokens_and_given_vectors_are_the_published_ones(name):
         assert torch.equal(value(own), torch.tensor(inputs["inputs"]))
 
 
+def in_one_number(trace):
+    """Of all that a trace begins with, what is given and what is drawn: moves with each number."""
+    begins = torch.cat(
+        [each.value.double().flatten() for each in trace.values() if not each.inputs]
+    )
+    return round((begins * torch.arange(len(begins)).cos()).sum().item(), 3)
+
+
+NUMBERS = {
+    "named_features": (5.183, 2.366, 5.984),
+    "tiny_language": (-23.883, -28.686, -18.796),
+    "wild_cat": (-2.579, -3.066, -4.83),
+    "journey_123": (-7.023, -8.119, -8.135),
+    "sorry_dave": (32127.759, 32125.67, 32121.744),
+    "sorry_dave_first_run": (24878.944, 24878.296, 24875.607),
+    "life_is_short": (12.701, 11.446, 16.554),
+    "journey_789": (-7.023, -8.119, -3.842),
+}
+"""Of the embeddings, of the three matrices, and of the heads."""
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_has_the_numbers_that_it_had(name):
+    one = EXAMPLES[name]
+    embedded, asked, heads = (embed(one.inputs) for _ in range(3))
+    attend_trainable(asked, one.projections)
+    attend_heads(heads, one.heads)
+    told = "links that people kept, and what lessons say of an example, rest on its numbers"
+    found = [*map(in_one_number, (embedded, asked, heads))]
+    assert found == pytest.approx(NUMBERS[name], abs=0.002), told
+
+
 def test_dropping_blanks_changes_no_vector():
     kept, dropped = embed(WILD_CAT), embed(replace(WILD_CAT, drop_blanks=True))
     words = [place for place, token in enumerate(WILD_CAT.tokens) if token != " "]

@@ -4,6 +4,7 @@ import ast
 import random
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -103,6 +104,44 @@ def test_every_mistake_is_made_on_some_example_and_has_its_words():
         ast.parse(each.right), ast.parse(each.wrong)
         assert each.right != each.wrong
         assert each.words.endswith(".")
+
+
+def close(one, other):
+    return one.shape == other.shape and torch.allclose(one, other, atol=1e-6, equal_nan=True)
+
+
+SMALL = (
+    "1 head, 2 wide",
+    "2 heads, 1 wide",
+    "2 heads, 2 wide",
+    "2 heads, 3 wide",
+    "3 heads, 2 wide",
+)
+
+
+@pytest.mark.parametrize("sizes", SMALL)
+@pytest.mark.parametrize("text", ["a b", "a a c"])
+def test_a_mistake_is_shown_where_it_changes_its_step_and_nowhere_else(text, sizes):
+    n_heads, d_head = map(int, re.findall(r"\d", sizes))
+    inputs = Inputs(text, tokenizer="blanks", d_in=5, seed=7)
+    for d_value in (2, 3):
+        each = {"n_heads": n_heads, "d_head": d_head, "d_value": d_value, "d_model": 4}
+        recipe = HeadsRecipe(**each, start="rand", by_head=True)
+        for name, mistake in MISTAKES.items():
+            why = mistake.why_not(inputs, recipe)
+            changes = False
+            with suppress(ValueError):  # where its shapes do not fit
+                right, wrong = mistake.pair(inputs, recipe)
+                one, other = right[mistake.step], wrong[mistake.wrong_step or mistake.step]
+                changes = not close(one.value, other.value)
+            # Of heads as many as they are wide, or of one alone, these two are other mistakes.
+            if name == "model_width_root":
+                assert bool(why) == (n_heads == 1 or n_heads == d_head)
+            elif name == "heads_normalised":
+                assert bool(why) == (n_heads == 1)
+            else:
+                assert bool(why) != changes, (name, d_value, why)
+    assert "two tokens or more" in mistake.why_not(replace(inputs, sentence="a"), recipe)
 
 
 HEADS = {"queries": "head_queries", "keys": "head_keys", "values": "head_values"}

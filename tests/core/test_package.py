@@ -1,12 +1,14 @@
 """What is installed: wheels of the app and of the core alone, and the names to import from it."""
 
 import asyncio
+import dataclasses
 import inspect
 import os
 import re
 import shutil
 import sys
 import tomllib
+from contextlib import suppress
 from importlib import import_module, metadata
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import attention_core
+from attention_core import operations
 from attention_core.trace import Trace
 from conftest import ROOT, ran
 from serving import new_session, start_server, stream
@@ -262,6 +265,31 @@ def test_every_name_of_the_package_is_there_and_explained(name):
     value = getattr(attention_core, name)
     assert not callable(value) or value.__doc__
     assert name in dir(attention_core)
+
+
+def defaults():
+    """What each call of the package and of its operations takes where nothing is said, in words."""
+    public = {name: getattr(attention_core, name) for name in attention_core.__all__}
+    public |= {f"operations.{name}": each for name, each in vars(operations).items()
+               if inspect.isclass(each) and issubclass(each, operations.Operation)}  # fmt: skip
+    for name, each in public.items():
+        if not callable(each) or (inspect.isclass(each) and issubclass(each, Exception)):
+            continue
+        for one in inspect.signature(each).parameters.values():
+            if one.default not in (one.empty, None) and one.name[0] != "_":
+                yield f"{name} {one.name}", _in_words(one.default)
+
+
+def _in_words(value):
+    with suppress(TypeError):
+        if dataclasses.is_dataclass(value) and value == type(value)():
+            return f"{type(value).__name__}()"
+    return str(value)
+
+
+def test_who_says_nothing_gets_the_same_in_every_version():
+    known = tomllib.loads((ROOT / "tests/core/defaults.toml").read_text(encoding="utf-8"))
+    assert dict(defaults()) == known, "a default is a promise: tell of another one in CHANGELOG.md"
 
 
 def test_a_name_that_is_not_there_is_named():

@@ -7,6 +7,7 @@ from functools import partial
 from xml.etree import ElementTree
 
 import pytest
+import torch
 
 from attention_core import EXAMPLES, Trace, embed
 from attention_core import operations as ops
@@ -116,3 +117,17 @@ def test_what_may_be_changed_is_said_in_the_row_that_stays_in_view():
     _, kind, at = cells(book)["A1"]
     assert kind == "s"
     assert "yours to change" in "".join(said[int(at)].itertext())
+
+
+@pytest.mark.parametrize(("numbers", "ends"), [
+    (((-3.0, 2.0),), (-3, 0, 3)), (((0.0, 0.0),), (-1, 0, 1)),
+    (((0.5, -torch.inf),), (-0.5, 0, 0.5)),
+    (((-torch.inf,),), ()), (((1e-3, torch.nan),), (-1e-3, 0, 1e-3)),
+])  # fmt: skip
+def test_colours_reach_as_far_below_0_as_above_and_leave_out_what_is_no_number(numbers, ends):
+    trace = Trace()
+    trace.step("given", ops.Given(numbers), axes=("i", "j"))
+    with zipfile.ZipFile(io.BytesIO(spreadsheet(trace, ""))) as parts:
+        sheet = ElementTree.fromstring(parts.read(TRACE))
+    found = [float(each.get("val")) for each in sheet.iterfind(".//cfvo", NAMESPACE)]
+    assert found == pytest.approx(list(ends))

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, Trace, attend_heads, embed
-from attention_core.compare import changes, difference, first_changed
+from attention_core.changes import changes, difference, first_changed
 from attention_core.gradients import backward
 from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.trainable import attend_trainable

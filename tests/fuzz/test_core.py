@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core import operations as ops
-from attention_core.compare import changes
+from attention_core.changes import changes
 from checks import run_anew
 from guesses import whole_values
 from visiting import LESSONS, has_sentence, lesson_module

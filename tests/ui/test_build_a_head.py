@@ -7,7 +7,7 @@ from attention_ui.lessons.build_a_head import lesson
 from chosen import of, read
 from visiting import stands, texts, values_of, visit, words
 
-pytestmark = pytest.mark.slow("8 s: whole pages")
+SLOW = pytest.mark.slow("8 s: whole pages")
 PAGE = "build_a_head"
 
 
@@ -26,6 +26,7 @@ def test_a_link_with_the_answer_is_solved_and_one_with_another_puzzles_is_not(pu
         assert other is puzzle or wrong or not lesson.is_solved(values)
 
 
+@SLOW
 def test_hints_come_one_at_a_time_and_the_answer_last_with_why():
     at, puzzle = visit(PAGE), PUZZLES[0]
     assert "Hint 1" not in words(at)

@@ -10,7 +10,7 @@ from chosen import EVERY
 from sampling import of_each_kind
 from visiting import LESSONS, lesson_module, stands, texts, values_of, visit
 
-pytestmark = pytest.mark.slow("30 s: every page with a matrix that may be changed")
+SLOW = pytest.mark.slow("30 s: every page with a matrix that may be changed")
 PAGE = "queries_keys_values"
 MAY_BE_CHANGED = {
     f"{lesson}-{each.name}": (lesson, each)
@@ -30,6 +30,7 @@ def typed(at, text, start="number_"):
     return stands(box.set_value(text).run())
 
 
+@SLOW
 @pytest.mark.parametrize("place", of_each_kind(MAY_BE_CHANGED, lambda it: it.partition("-")[2]))
 def test_what_may_be_changed_is_changed_wherever_it_is_drawn(place):
     """By its cell, or by one that is a copy; marked, and undone by one click."""
@@ -50,6 +51,7 @@ def test_what_may_be_changed_is_changed_wherever_it_is_drawn(place):
     assert control.name not in stands(at).session_state["session"].chosen
 
 
+@SLOW
 def test_what_a_copy_shows_is_changed_in_the_matrix_it_is_a_copy_of():
     at = visit("simplified_attention", cell="embeddings.2.1", example="named_features")
     assert values_of(typed(at, "−2")).edits == ((1, 1, -2.0),)
@@ -57,6 +59,7 @@ def test_what_a_copy_shows_is_changed_in_the_matrix_it_is_a_copy_of():
     assert values_of(at).edits == (), "the number that was there before is no change"
 
 
+@SLOW
 def test_a_slider_that_a_hand_moves_is_never_put_back():
     """What the browser says of a step, 0.6000000000000001, is what a link has of it: 0.6."""
     many = " ".join(["cat", "mouse"] * 16)  # more than a picture carries
@@ -79,6 +82,7 @@ def test_what_is_fixed_or_computed_has_no_slider(link):
     assert not boxes(at, "number_")
 
 
+@SLOW
 @pytest.mark.parametrize(("start", "text", "why"), [
     ("number_", "much", "“much” cannot stand here"),
     ("number_", "5e6", "from −1,000 to 1,000"),
@@ -96,6 +100,7 @@ def test_what_cannot_stand_in_a_matrix_is_refused_where_it_was_typed(start, text
     assert why not in texts(typed(at, "7 6 5 4 3 2" if start == "all_" else "7", start))
 
 
+@SLOW
 def test_a_whole_matrix_is_pasted_as_torch_prints_it():
     at = visit(PAGE, section="matrices", cell="W_query.1.0")
     at.session_state["whole_matrices"] = True
@@ -106,6 +111,7 @@ def test_a_whole_matrix_is_pasted_as_torch_prints_it():
     assert cells == {(0, 0): 1.0, (1, 0): -2.0, (1, 1): 0.5, (2, 0): 0.3, (2, 1): 0.0}
 
 
+@SLOW
 @pytest.mark.parametrize(
     ("sentence", "token"),
     [("", None), ("A sleepy dog sees the small cat", 2), ("the mouse barks", 0), ("it", 0)],

@@ -20,7 +20,7 @@ from hostile import HARD, MARK, TEXTS
 from sampling import few, pairs
 from visiting import A_PAGE, LESSONS, PAGES, lesson_module, rendered, stands, texts, visit
 
-pytestmark = pytest.mark.slow("30 s: whole pages")
+SLOW = pytest.mark.slow("30 s: whole pages")
 
 HOSTILE = {"sentence": f"{TEXTS['markdown']} {TEXTS['directives']}", "tokenizer": "blanks"}
 
@@ -61,6 +61,7 @@ def closed(lesson, **link):
     return by_script(lesson, {"example": "wild_cat", **link, "predict": "off"})[:2]
 
 
+@SLOW
 @pytest.mark.parametrize("lesson", few(LESSONS, 1, first="simplified_attention"))
 def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_stand(lesson):
     known = {each.name for each in lesson_module(lesson).CONTROLS}
@@ -74,6 +75,7 @@ def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_s
             assert not re.search(r"\b(nan|inf|None)\b|!|-\d|`|\*[A-Z]", each.answer), (link, each)
 
 
+@SLOW
 @pytest.mark.parametrize("lesson", few(LESSONS, 5))
 def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
     at = stands(visit(lesson, **HOSTILE))
@@ -92,6 +94,7 @@ def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
     assert MARK not in rendered(at)
 
 
+@SLOW
 @pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
 def test_an_answer_stays_covered_while_a_question_asks_for_its_numbers(page):
     asked, plain = visit(page, predict="on"), visit(page)
@@ -131,6 +134,7 @@ def at_a_first_visit(lesson, other_steps=(), change=None):
     return {each.question: each.answer for each in answers if not covered & {*each.shows}}, view
 
 
+@SLOW
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_an_answer_that_is_not_covered_knows_nothing_of_what_is(lesson):
     answers, view = at_a_first_visit(lesson)
@@ -296,12 +300,14 @@ NUMBERS = {
 }  # fmt: skip
 
 
+@SLOW
 @pytest.mark.parametrize(("lesson", "example"), pairs(NUMBERS, EXAMPLES))
 def test_the_numbers_in_an_answer_are_those_of_the_trace(lesson, example):
     NUMBERS[lesson](*closed(lesson, example=example))
 
 
 # --- how long a lesson takes, and what comes before it --------------------------------------------
+@SLOW
 @pytest.mark.parametrize("lesson", few([each.name for each in contents.LESSONS], 5))
 def test_a_lesson_comes_after_one_further_up_and_says_so(lesson):
     names = [each.name for each in contents.LESSONS]

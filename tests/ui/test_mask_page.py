@@ -5,11 +5,12 @@ import pytest
 from attention_ui.lessons.causal_mask import leaks
 from visiting import rendered, values_of, visit
 
-pytestmark = pytest.mark.slow("5 s: whole pages")
+SLOW = pytest.mark.slow("5 s: whole pages")
 
 PAGE = "pages/causal_mask.py"
 
 
+@SLOW
 @pytest.mark.parametrize(("link", "said", "unsaid"), [
     ({}, ["the lower triangle", "one key, itself", "no row has seen"], ["a later token"]),
     ({"causal": "off"},
@@ -35,6 +36,7 @@ def test_a_leak_too_small_to_be_seen_is_not_called_safe():
     assert "No leak" not in words
 
 
+@SLOW
 def test_a_page_that_nobody_touches_shows_a_leak_and_asks_about_the_other_ways():
     shown = rendered(visit(PAGE, example="named_features", predict="on"))
     assert "It leaks: " in shown
@@ -49,6 +51,7 @@ def test_a_page_that_nobody_touches_shows_a_leak_and_asks_about_the_other_ways()
     assert not asked.judged([]).right
 
 
+@SLOW
 def test_the_cell_that_is_offered_to_flip_lets_a_query_see_its_answer_and_leaves_none_blind():
     at = visit(PAGE)
     at.button(key="change_mask").click().run()

@@ -11,7 +11,7 @@ import pytest
 import torch
 from PIL import Image
 
-from attention_core import EXAMPLES, Trace, attend, attend_heads, embed, recorded
+from attention_core import EXAMPLES, Trace, attend, attend_heads, compare, embed, recorded
 from attention_core import operations as ops
 from attention_explorer import show
 from attention_ui.notebook.heads import HeadsPicture
@@ -547,3 +547,20 @@ def test_a_step_of_writing_is_chosen_and_what_a_row_lacks_is_explained():
         model(input_ids=ids)
     with pytest.raises(ValueError, match="nothing was recorded: A recording keeps 9 bytes"):
         show(seen)
+
+
+def test_a_comparison_draws_ours_theirs_and_their_difference():
+    q, k, v = torch.randn(3, 1, 2, 7, 5, generator=torch.Generator().manual_seed(0))
+
+    def mine(q, k, v):
+        return (q @ k.mT / 5).softmax(-1) @ v
+
+    found = compare(mine, torch.nn.functional.scaled_dot_product_attention, q, k, v)
+    drawn = show(found, head=1)
+    assert [each.name for each in drawn.layout.matrices] == ["ours", "theirs", "difference"]
+    assert any("divided_by_d" in each for each in drawn.notices)
+    assert "text/html" in found._repr_mimebundle_()
+    with pytest.raises(ValueError, match="layer is not for a comparison"):
+        show(found, layer=0)
+    with pytest.raises(ValueError, match="no difference to draw"):
+        show(compare({"a": q}, {"a": q}))

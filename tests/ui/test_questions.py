@@ -15,7 +15,7 @@ from attention_ui.picture.table import WORD, table
 from sampling import few
 from visiting import LESSONS, noted_layouts, stands, visit, words
 
-pytestmark = pytest.mark.slow("25 s: whole pages")
+SLOW = pytest.mark.slow("25 s: whole pages")
 
 
 def opened(page, **link):
@@ -131,6 +131,7 @@ def numbers_in(words):
     return re.findall(r"\d[\d.,]*(?<![.,])", words)
 
 
+@SLOW
 @pytest.mark.parametrize(("page", "example"), few(product(LESSONS, EXAMPLES), 9))
 def test_a_skipped_question_says_its_answer(page, example):
     asked = {}

@@ -11,7 +11,7 @@ import pytest
 from attention_core import Inputs, embed
 from attention_ui.cards.page import _size_of_trace
 from attention_ui.reactive import code_check, fragments, isolation, session
-from attention_ui.reactive.cache import CALLED, Cache, SmallCache, remember
+from attention_ui.reactive.cache import CALLED, Cache, SmallCache, in_words, remember
 from attention_ui.reactive.function_identity import function_identity
 from attention_ui.reactive.isolation import Misdeclared
 from attention_ui.reactive.session import Session, this_session
@@ -172,6 +172,12 @@ def test_what_goes_past_the_sources_is_refused_in_words(what, comes, monkeypatch
 
     with pytest.raises(Misdeclared, match=r"^The thing asks for what is one visitor"):
         made(Cache(1_000), asks)
+
+
+def test_what_is_made_is_called_by_its_kind_and_its_names(monkeypatch):
+    monkeypatch.setitem(CALLED, "thing", "The thing {2} of {1!r}")
+    assert in_words(("thing", "page", 7)) == "The thing 7 of 'page'"
+    assert in_words(("odd", "thing")) == "What 'odd' is"
 
 
 def test_a_clock_is_found_before_it_runs():

@@ -12,7 +12,7 @@ from attention_ui.picture.layout import brief
 from attention_ui.words import percent
 from visiting import noted_layouts, stands, values_of, visit, visit_deeper, words
 
-pytestmark = pytest.mark.slow("20 s: whole pages")
+SLOW = pytest.mark.slow("20 s: whole pages")
 
 
 def opened(**link):
@@ -23,6 +23,7 @@ def by_hand(scores, **more):
     return {"row_from": "hand", "typed": scores, **more}
 
 
+@SLOW
 @pytest.mark.parametrize(("link", "said"), [
     (by_hand("-inf,-inf"), "there is nothing to share"),
     (by_hand("-inf,3,1"), "Dividing by the sum cannot hide a key"),
@@ -39,12 +40,14 @@ def test_what_gives_no_number_is_explained(link, said):
     assert said in words(visit_deeper("softmax_or_sum", **link))
 
 
+@SLOW
 @pytest.mark.parametrize(("precision", "n_infinite"), [("float32", 0), ("float16", 1)])
 def test_scores_overflow_where_the_precision_ends(precision, n_infinite):
     at = visit_deeper("softmax_or_sum", push="8", precision=precision)
     assert f"{n_infinite} of 11 exponentials {'is' if n_infinite else 'are'} `inf`" in words(at)
 
 
+@SLOW
 def test_scores_that_cannot_be_used_stay_typed_and_are_explained():
     at = opened(row_from="hand", typed="2,1")
     at.text_input(key="control_typed").set_value("2, one").run()

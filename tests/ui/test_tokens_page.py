@@ -27,9 +27,10 @@ from visiting import (
     words,
 )
 
-pytestmark = pytest.mark.slow("5 s: whole pages")
+SLOW = pytest.mark.slow("5 s: whole pages")
 
 
+@SLOW
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_the_tokenizer_stands_in_the_first_card_and_cuts_there(tokenizer):
     if tokenizer == "tiny_language":
@@ -44,6 +45,7 @@ def test_the_tokenizer_stands_in_the_first_card_and_cuts_there(tokenizer):
     assert not [each for each in at.sidebar.selectbox if each.key.startswith("control_tokenizer")]
 
 
+@SLOW
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_all_points_stand_but_that_of_the_row_that_is_asked_for(example):
     def points(**more):
@@ -89,6 +91,7 @@ def test_a_token_that_the_vocabulary_does_not_have_is_named_as_plain_text(learne
 TEXTS = st.text(st.sampled_from("ab |é好🙂\n*"), min_size=1, max_size=60) | st.text(min_size=1)
 
 
+@SLOW
 @given(TEXTS.map(lambda text: MERGE_TEXT.field.read(f"a{text}"[:50])), st.text("ab|é ", min_size=1))
 def test_a_bar_stands_for_each_token_at_each_merge_and_nothing_else_moves(text, word):
     learned = merges.learned_from(text)
@@ -111,6 +114,7 @@ def test_a_bar_stands_for_each_token_at_each_merge_and_nothing_else_moves(text, 
             assert [one.drawn for one in first.paths] == [one.drawn for one in made.paths]
 
 
+@SLOW
 def test_a_text_to_learn_from_is_a_person_s_and_its_limit_is_said():
     link = {"merge_text": "**so** <b>|</b> $x$ **so**", "new_word": "`so`", "merges": "3"}
     at = stands(_opened("tokenize_and_embed", link, row_deeper=True))

@@ -4,15 +4,25 @@ import argparse
 import importlib.util
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 from .calling import Stopped, printable, stopping
 from .checking import check
+from .report import to_the_screen
 from .trial import SECONDS
 
 
-def main(arguments: list[str] | None = None, prog: str | None = None) -> int:
-    """`python check_my_attention.py my_file.py:my_function --causal`: 1 where a light is red."""
+def main(
+    arguments: list[str] | None = None,
+    prog: str | None = None,
+    compare: Callable[..., tuple[str, bool]] | None = None,
+) -> int:
+    """`python check_my_attention.py my_file.py:my_function --causal`: 1 where a light is red.
+
+    With `compare`, a reference can be given: it takes both and gives what to say, and whether they
+    are the same; 1 where they are not.
+    """
     parser = argparse.ArgumentParser(
         prog, description="Check an attention of your own, light by light."
     )
@@ -23,9 +33,27 @@ def main(arguments: list[str] | None = None, prog: str | None = None) -> int:
     parser.add_argument(
         "--seconds", type=float, default=SECONDS, help=f"how long it may take (else {SECONDS:g})"
     )
+    if compare:
+        parser.add_argument("--against", help="theirs.py:name: where yours and this one part first")
     asked = parser.parse_args(arguments)
-    path, _, name = asked.what.rpartition(":")
-    shown = printable(asked.what)
+    settings = asked.causal, asked.n_heads, asked.d_in
+    attention = _asked_for(parser, asked.what)
+    against = compare and asked.against and _asked_for(parser, asked.against)
+    try:
+        if compare and against:
+            told, is_same = compare(attention, against, *settings)
+            to_the_screen(told)
+            return 0 if is_same else 1
+        report = check(attention, *settings)
+    except (Stopped, TypeError, ValueError) as stopped:
+        parser.error(f"{printable(asked.what)}: {stopped}")
+    return 0 if report.is_right else 1
+
+
+def _asked_for(parser: argparse.ArgumentParser, what: str) -> Callable:
+    """The function or module of `my_file.py:name`; in words what is wrong with that."""
+    path, _, name = what.rpartition(":")
+    shown = printable(what)
     if not Path(path).is_file() or not name:
         none = "" if Path(path).exists() else f"there is no file {printable(path)}; "
         said = f"{none}write the file and the name in it, as in my_file.py:attention"
@@ -34,12 +62,11 @@ def main(arguments: list[str] | None = None, prog: str | None = None) -> int:
         parser.error(f"{shown}: the name of a Python file ends in .py, as in my_file.py:attention")
     try:
         attention = _named(Path(path), name)
-        if not callable(attention):
-            parser.error(f"{shown}: there is no function of that name, and no module that is made")
-        report = check(attention, asked.causal, asked.n_heads, asked.d_in)
     except (Stopped, TypeError, ValueError) as stopped:
         parser.error(f"{shown}: {stopped}")
-    return 0 if report.is_right else 1
+    if not callable(attention):
+        parser.error(f"{shown}: there is no function of that name, and no module that is made")
+    return attention
 
 
 def _named(path: Path, name: str) -> object:
