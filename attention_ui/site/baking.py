@@ -101,18 +101,21 @@ class Baked:
             self._moved[move] = self.reader.values_with(dict(move))
         return self._moved[move]
 
-    def _goes_to(self, move: Move, asked: frozenset[str]) -> None:
+    def _goes_to(self, move: Move, asked: frozenset[str], last: Card | None = None) -> None:
+        """These values and questions, met down to the `last` card, as by somebody who reads on."""
         self.reader.goes_to(self._values(move), asked, dict(move))
         self.writer.is_base = not move
-        titles = {card.ask.name: card.title for card in self.reader.page.every_card() if card.ask}
+        every = self.reader.page.every_card()
+        met = every[: every.index(last) + 1] if last else every
+        titles = {card.ask.name: card.title for card in met if card.ask}
         if asked:
-            for one in self.reader.page.asks:
+            for one in (each for each in self.reader.page.asks if each.name in titles):
                 covered = frozenset(one.covered())
-                self.reader.session.covering[one.name] = (titles.get(one.name, ""), covered)
+                self.reader.session.covering[one.name] = (titles[one.name], covered)
 
     def _card(self, card: Card) -> Callable[[Move, frozenset[str]], str]:
         def write(move: Move, asked: frozenset[str]) -> str:
-            self._goes_to(move, asked)
+            self._goes_to(move, asked, card)
             with self.reader.within(card):
                 with tracking() as reads:
                     made = self.reader.made(card)

@@ -480,7 +480,8 @@
   const button = (textContent, onclick, className = "plain") => make("button", { type: "button", textContent, onclick, className });
   const ask = (there) => {
     const name = there.dataset.ask, asked = question_of(name), given = done.answered[name];
-    const signature = asked && JSON.stringify([asked.numbers, asked.words, asked.asked, given ?? null, !given && first_open() === name]);
+    const passed = asked && !given && !asked.again && done.passed.includes(name);
+    const signature = asked && JSON.stringify([asked.numbers, asked.words, asked.asked, given ?? null, passed, !given && first_open() === name]);
     if (there.dataset.built === String(signature)) return;
     there.dataset.built = String(signature);
     all(".chart", there).forEach(forget);
@@ -509,8 +510,17 @@
       }));
       return;
     }
-    there.append(make("p", { className: "lead", innerHTML: `<strong>Predict first.</strong> ${asked.words}` }));
+    const before = passed ? "" : "<strong>Predict first.</strong> ";
+    there.append(make("p", { className: "lead", innerHTML: before + asked.words }));
     if (asked.asked) there.append(make("p", { className: "text", textContent: asked.asked }));
+    if (passed) {
+      there.append(make("div", { className: "said", innerHTML: `${asked.answer} ${asked.teaches}` }), button("Guess after all", () => {
+        done.passed = done.passed.filter((each) => each !== name);
+        keep();
+        put();
+      }));
+      return;
+    }
     const missing = make("p", { className: "orange", role: "status" });
     const ways = make("div", { className: `ways ${asked.kind}` });
     const check = (guess) => button("Check", () => {
@@ -557,14 +567,14 @@
     there.append(ways, missing);
   };
   // Who goes on is shown the numbers: a while after the question has gone out above the window, or
-  // soon at the end of the page. It can still be answered.
+  // soon at the end of the page. In its place is the answer, and a way to guess after all.
   const away = new Map();
   const pass = () => {
     const now = performance.now(), end = innerHeight + scrollY >= document.documentElement.scrollHeight - 4;
     for (const there of all(".ask")) {
       const name = there.dataset.ask, asked = question_of(name), box = there.closest(".piece")?.getBoundingClientRect();
       if (!is_open(name) || asked.again || !box || !box.height) { away.delete(name); continue; }
-      const gone = box.bottom < 0 ? 6000 : end && scrollY > 0 && box.top < innerHeight ? 1000 : 0;
+      const gone = box.bottom < 0 ? 4000 : end && scrollY > 0 && box.top < innerHeight ? 1000 : 0;
       if (!gone) { away.delete(name); continue; }
       if (!away.has(name)) away.set(name, now);
       else if (now - away.get(name) >= gone) { done.passed.push(name); away.delete(name); keep(); put(); }
