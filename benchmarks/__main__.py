@@ -7,7 +7,7 @@ from functools import partial
 
 from attention_ui.frame.contents import HOME, LESSONS
 
-from . import crowd, measure, recording
+from . import crowd, lesson_files, measure, recording
 from .measure import Part, failed, keep
 
 PARTS: dict[str, Callable[[bool], list[Part]]] = {
@@ -16,6 +16,7 @@ PARTS: dict[str, Callable[[bool], list[Part]]] = {
     "memory": measure.memory,
     "crowd": crowd.crowd,
     "recording": recording.recording,
+    "files": lesson_files.lesson_files,
 }
 """In the order of the results, after those on the pages of the lessons, which are `TABLES` and are
 measured together.

@@ -1,0 +1,97 @@
+"""What a lesson as one file weighs, and how soon it stands and moves, without a server."""
+
+import statistics
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from attention_ui.frame.contents import LESSONS
+from attention_ui.site.lesson_file import LessonFile, lesson_file
+from serving import ROOT
+
+from .measure import Figure, Part, chromium, spread, tried
+
+QUICK = ("causal_mask", "multi_head_attention", "simplified_attention")
+MOST_BYTES, FRAME, FIRST_PICTURE = 800, 1_000 / 60, 400.0
+"""Goals: kilobytes of a file; milliseconds of a move; and until the first picture is drawn."""
+OPENINGS, MOVES = 5, 12
+EMPTY = "<!doctype html><title>Empty</title><p>Nothing."
+
+
+def lesson_files(quick: bool) -> list[Part]:
+    """Each lesson, or three of them: written, opened from a disk, and its controls moved."""
+    names = QUICK if quick else tuple(each.name for each in LESSONS)
+    figures: list[Figure] = []
+    counted: Counter[str] = Counter()
+    empty: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "lesson.html"
+        for name in names:
+            with tried(name) as rows:
+                made = lesson_file(ROOT / "pages" / f"{name}.py", {})
+                counted.update({what: len(each) for what, each in made.counted().items()})
+                rows.append(_opened(made, file, empty))
+            figures += rows
+    cards = counted["whole"] + counted["with a reason"]
+    others = counted["moves"] + counted["stands"]
+    total = {
+        "cards whole, %": 100 * counted["whole"] / max(cards, 1),
+        "other controls that move, %": 100 * counted["moves"] / max(others, 1),
+    }
+    how = (
+        "A file is opened from a disk, offline. *First picture*: from opening it until a picture "
+        "is drawn, and as a multiple of an empty page's time, opened in between. *A move*: what "
+        "the page works from a control's event until the browser has drawn the next frame. No "
+        "server has any part in it."
+    )
+    counts = Part("What is in the files", "Of all these lessons together.", [Figure("all", total)])
+    return [Part("Lessons as files", how, figures), counts]
+
+
+def _opened(made: LessonFile, file: Path, empty: list[float]) -> Figure:
+    """One lesson: its size, its first picture, and a move of each of its controls in turn."""
+    file.write_text(made.page(), encoding="utf-8")
+    nothing = file.with_name("empty.html")
+    nothing.write_text(EMPTY, encoding="utf-8")
+    first: list[float] = []
+    moved: list[float] = []
+    with chromium() as browser:
+        for _ in range(OPENINGS):
+            for path, times in ((nothing, empty), (file, first)):
+                page = browser.new_context(offline=True).new_page()
+                page.goto(path.as_uri())
+                if times is first:
+                    page.wait_for_function("() => document.querySelector('.picture[data-drawn]')")
+                times.append(page.evaluate("performance.now()"))
+                if times is first and len(first) == 1:
+                    page.wait_for_timeout(3_000)  # all pictures are drawn by then
+                    moved = page.evaluate(MOVED, MOVES)
+                page.context.close()
+    numbers = {
+        "kB": file.stat().st_size / 1_000,
+        "first picture, ms": statistics.median(first),
+        "× empty": statistics.median(first) / statistics.median(empty),
+        **({f"a move, {name}": value for name, value in spread(moved).items()} if moved else {}),
+    }
+    most = {"kB": MOST_BYTES, "first picture, ms": FIRST_PICTURE, "a move, median": FRAME}
+    return Figure(made.title, numbers, most)
+
+
+MOVED = """async (moves) => {
+  const { told, move, chosen } = window.attention, times = [];
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  for (const [name, each] of Object.entries(told.controls)) {
+    if (times.length >= moves) break;
+    const text = each.texts.find((one) => one !== (chosen[name] ?? each.base));
+    if (name === 'predict' || text === undefined) continue;
+    for (const to of [text, each.base]) {
+      await frame(); await frame();
+      const began = performance.now();
+      move(name, to);
+      await new Promise((done) => requestAnimationFrame(done));
+      document.body.offsetHeight;
+      times.push(performance.now() - began);
+    }
+  }
+  return times;
+}"""
