@@ -10,7 +10,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from attention_core import Trace
+from attention_core import operations as ops
 from attention_explorer import command
+from attention_ui.cards.question import fingerprint_of
 from attention_ui.frame.contents import LESSONS
 from attention_ui.site.folder import folder
 from attention_ui.site.lesson_file import MOST_BYTES, CannotBe, lesson_file
@@ -100,6 +103,32 @@ def test_numbers_are_those_of_the_trace():
     assert len(cells) == weights.numel()
     for i, j, tip in cells:  # such as “e^(…) / (…) = 0.9994”
         assert float(tip.rpartition("=")[2]) == pytest.approx(float(weights[i, j]), abs=6e-5)
+
+
+def arithmetic(told):
+    """Each line of a file on how a cell comes about: its equation, and what goes into it."""
+    for step in told["cells"]:
+        for line in step.get("cells", "").split("\n"):
+            if line and line != "-":
+                which, _, *rest = line.split(" ")
+                yield step["made"][int(which)], [each for each in rest if each[0] != "@"]
+
+
+@pytest.mark.parametrize("name", ["causal_mask", "softmax_or_sum", "transformer_block"])
+def test_each_number_and_each_sign_of_a_cell_has_its_room_in_the_equation(name):
+    """Else the numbers that follow would stand in each other's place."""
+    n_signs = 0
+    for equation, given in arithmetic(told_in(written(name).page())):
+        rooms = re.findall(r"<mn>(777[78])</mn>", equation)
+        assert [room == "7778" for room in rooms] == [each in "+-" for each in given], equation
+        n_signs += rooms.count("7778")
+    assert n_signs > 100
+
+
+def test_a_guess_is_kept_under_numbers_that_are_the_same_in_each_process():
+    """A course platform has them from the file as it was written before."""
+    made = Trace().step("one", ops.Given((1.0, -2.5, 3.25)), axes=("key",))
+    assert fingerprint_of([made], only_shapes=False) == 14142270834469914253
 
 
 def test_while_a_question_is_open_its_numbers_are_in_no_state_of_it():

@@ -394,7 +394,9 @@ class Baked:
                     if made != first:
                         states[key_of(move, ())] = made
                         axes += [] if name in axes else [name]
-            self.asks[ask.name] = {"axes": axes, "states": states, "key": ask.name}
+            cards = [each.name for each in self.reader.page.every_card() if each.ask is ask]
+            card = cards[0] if cards else ""
+            self.asks[ask.name] = {"axes": axes, "states": states, "key": ask.name, "card": card}
 
     # --- what is told -----------------------------------------------------------------------------
     def told_now(self) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from .markdown import formula, inline
 MOST_CELLS = 1_500
 """Of a step whose cells can be taken apart: of more, only what they are is told."""
 NUMBER = re.compile(r"(?<= )[+-](?= )|-?\d+(?:\.\d+)?")
-ROOM, SIGN = "{7777}", r"\pm"
+ROOM, SIGN = "{7777}", "{7778}"
 """Where a number goes, and where a sign between two terms does."""
 LONGEST_CODE = 140
 

@@ -64,9 +64,13 @@ def told(made: LessonFile, output: Path, n_bytes: int) -> str:
     for name in counted["with a reason"]:
         adds = "; ".join(dict.fromkeys(made.baked.writer.needs_app[name]))
         lines.append(f"  {name}: the app {adds}")
-    moving = [*counted["moves in a picture"], *counted["moves"]]
-    if moving:
-        lines.append(f"These controls move: {', '.join(moving)}.")
+    titles = {
+        name: [each.title for each in made.baked.pieces if each.title and name in each.axes]
+        for name in (*counted["moves in a picture"], *counted["moves"])
+    }
+    if titles:
+        lines.append("These controls move, with the cards that follow them:")
+        lines += [f"  {name}: {', '.join(each) or 'its picture'}" for name, each in titles.items()]
     if counted["stands"]:
         lines.append(f"These stand as they are: {', '.join(counted['stands'])}.")
     return "\n".join(lines)

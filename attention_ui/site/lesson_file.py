@@ -12,6 +12,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from fontTools import subset
 
 from ..cards.page import Fold
 from ..cards.review import declared
-from ..controls.shared import PREDICT, SENTENCE
+from ..controls.shared import PREDICT, SENTENCE, random_fallback_notice
 from ..frame.basics import takes
 from ..frame.contents import HOME, lesson
 from ..notebook.picture import VEGA_LITE
@@ -143,7 +144,10 @@ class LessonFile:
         return document(self.title, f"{before}<main>{self.body}{after}</main>{foot}", SHARED_HEAD)
 
     def _data(self, **also: Any) -> str:
-        told = {**self.told, "lesson": self.name, "strict": self.strict, **also}
+        # Else what was answered in one file of a lesson would be answered in another.
+        texts = as_json(dict(self.baked.reader.texts)).encode()
+        also |= {"settings": blake2b(texts, digest_size=6).hexdigest(), "strict": self.strict}
+        told = {**self.told, "lesson": self.name, **also}
         return _data("told", packed(as_json(told)))
 
     def counted(self) -> dict[str, list[str]]:
@@ -221,6 +225,8 @@ def _body(baked: Baked) -> str:
     if SENTENCE.name in reader.base:
         told = plain(str(reader.base[SENTENCE.name]))
         made += f'<p class="text caption">Sentence: {told}</p>'
+    if notice := random_fallback_notice(reader.base):
+        made += f'<p class="text caption">{plain(notice)}</p>'
     made += "".join(_settings(baked)) + "</header>"
     folds: dict[int | None, list[Fold]] = {}
     for fold in page.folds:
@@ -241,10 +247,11 @@ def _body(baked: Baked) -> str:
     return f"{made}{FOOT.replace('WAY', way)}"
 
 
+ALONE = "as a file: it needs no server, and sends nothing."
 FOOT = (
-    '<footer class="caption"><p>A lesson of <b>Attention Explorer</b> as a file: it needs no '
-    "server, and sends nothing. In the app every control moves, and every number can be "
-    "changed.WAY</p>"
+    f'<footer class="caption"><p>A lesson of <b>Attention Explorer</b> {ALONE} In the app every '
+    "control moves, numbers can be changed, and a program, a notebook and a spreadsheet of what "
+    "is shown can be taken along.WAY</p>"
     '<p id="tally"></p></footer>'
     "<noscript><p>This page is drawn by a script of its own: let scripts run.</p></noscript>"
 )

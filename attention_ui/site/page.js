@@ -19,7 +19,7 @@
     : told.vega ? beside(told.vega) : packed("vega").then((code) => { document.head.append(make("script", { textContent: code })); });
 
   // What was chosen and done here; it stays in this browser, where it may keep anything.
-  const place = `attention.${told.lesson}`;
+  const place = `attention.${told.lesson}.${told.settings}`;
   // What a course platform has kept, in its place, is brief: what was guessed is judged anew.
   const stored = window.attentionStored ? null : (() => { try { return JSON.parse(localStorage.getItem(place)) } catch { return null } })();
   const chosen = {}, done = { answered: {}, passed: [], first: {}, ...(stored ?? {}) };
@@ -35,26 +35,31 @@
   const within = (names, of) => Object.fromEntries(names.filter((each) => each in of)
     .map((each) => [each, of[each]]));
   // The state of something at what is chosen now, and the controls that it cannot follow.
-  const state_of = ({ axes, states, reached = [] }, asked = []) => {
-    const move = within(axes, chosen), tries = [move];
+  const state_of = ({ axes, states, reached = [] }, asked = [], from = chosen) => {
+    const move = within(axes, from), tries = [move];
     if (last in move) tries.push({ [last]: move[last] });
     tries.push(...Object.keys(move).reverse().map((each) => ({ [each]: move[each] })), {});
     const found = tries.find((each) => name_of(each, asked) in states) ?? {};
     const stays = [...Object.keys(move).filter((each) => !(each in found)),
       ...reached.filter((each) => each in chosen)];
-    return [states[name_of(found, asked)], stays];
+    return [states[name_of(found, asked)], stays, found];
   };
+  // What each piece stands at: of what was chosen, what it could follow.
+  const stands = {};
   const is_asking = () => chosen.predict !== "off" && "predict" in (told.controls ?? {})
     || (chosen.predict !== "off" && Object.keys(told.asks).length > 0);
-  const question_of = (name) => is_asking() ? state_of(told.asks[name])[0] : null;
+  // As its card stands: else it would ask about another row than the card covers.
+  const question_of = (name) => is_asking()
+    ? state_of(told.asks[name], [], stands[told.asks[name].card] ?? chosen)[0] : null;
   const is_open = (name) => {
     const asked = question_of(name), given = done.answered[name];
     if (!asked || (!asked.again && done.passed.includes(name))) return false;
     return !given || (asked.again && given.right === false);
   };
-  const value_of = (name) => {
+  // What another control takes along is so only where that one is followed.
+  const value_of = (name, there) => {
     if (name in chosen) return chosen[name];
-    for (const [other, text] of Object.entries(chosen)) {
+    for (const [other, text] of Object.entries(stands[there?.closest(".piece")?.id] ?? chosen)) {
       const along = told.controls[other]?.along?.[text];
       if (along && name in along) return along[name];
     }
@@ -99,7 +104,8 @@
     for (const [name, piece] of Object.entries(told.pieces)) {
       const there = document.getElementById(name);
       if (!there) continue;
-      const [place, stays] = state_of(piece, open.filter((each) => piece.asks.includes(each)));
+      const [place, stays, found] = state_of(piece, open.filter((each) => piece.asks.includes(each)));
+      stands[name] = found;
       if (shown[name] !== place) {
         shown[name] = place;
         const body = there.querySelector(":scope > .made") ?? there;
@@ -158,7 +164,7 @@
       there.replaceChildren(...built(name, kind, label, choices));
       there.classList.add(kind);
     }
-    const now = value_of(name), at = choices.findIndex(([text]) => text === now);
+    const now = value_of(name, there), at = choices.findIndex(([text]) => text === now);
     for (const each of all("input, select", there)) {
       if (each.type === "radio") each.checked = each.value === now;
       else if (each.type === "checkbox") each.checked = now === "on";
@@ -215,7 +221,7 @@
     const input = there.querySelector("input"), name = picture?.dataset.carries;
     if (!input || !name) return;
     const made = views.get(picture);
-    const at = JSON.parse(picture.dataset.texts).indexOf(value_of(name) ?? picture.dataset.start);
+    const at = JSON.parse(picture.dataset.texts).indexOf(value_of(name, there) ?? picture.dataset.start);
     if (!made || at < 0 || made.view.signal("step_at") === at) return;
     input.value = Number(input.min) + at * Number(input.step);
     input.dispatchEvent(new Event("input"));
@@ -306,7 +312,7 @@
       const name = there.dataset.carries, texts = JSON.parse(there.dataset.texts);
       if (told.controls[name]) {
         result.view.addSignalListener("step_at", (_, at) => {
-          if (texts[at] !== undefined && texts[at] !== value_of(name)) move(name, texts[at]);
+          if (texts[at] !== undefined && texts[at] !== value_of(name, there)) move(name, texts[at]);
         });
         all(".moves").forEach(follow);
       }
@@ -417,7 +423,7 @@
         const [which, said, ...rest] = line.split(" ");
         const numbers = rest.filter((each) => each[0] !== "@"), groups = rest.filter((each) => each[0] === "@");
         let n = 0;
-        const equation = step.made[which].replace(/<mn>7777<\/mn>|<mo>&#x000B1;<\/mo>/g, () => {
+        const equation = step.made[which].replace(/<mn>777[78]<\/mn>/g, () => {
           const number = numbers[n++];
           return number === "+" ? "<mo>+</mo>" : number === "-" ? "<mo>−</mo>" : `<mn>${number.replace("-", "−")}</mn>`;
         });
@@ -433,7 +439,13 @@
       }
     }
     box.replaceChildren(head, sliders, ...body);
+    box.onkeydown = (event) => {
+      if (event.key !== "Escape") return;
+      box.replaceChildren();
+      there.querySelector(".keys button")?.focus();
+    };
     if (focus) close.focus({ preventScroll: true });
+    if (box.getBoundingClientRect().top > innerHeight - 120) box.scrollIntoView({ block: "nearest" });
   };
 
   // --- questions ---------------------------------------------------------------------------------
@@ -604,7 +616,7 @@
   };
   const tally = () => {
     const there = document.getElementById("tally"), { right, guessed } = summary();
-    if (there) there.textContent = guessed ? `${right} of ${guessed} ${guessed === 1 ? "guess" : "guesses"} right the first time, kept in this browser alone.` : "";
+    if (there) there.textContent = guessed ? `${right} of ${guessed} ${guessed === 1 ? "guess" : "guesses"} right the first time, ${window.attentionReports ? "reported to the course" : "kept in this browser alone"}.` : "";
   };
 
   // The address names settings that are there: page.html#window=3.

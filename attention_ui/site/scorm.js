@@ -14,6 +14,7 @@
   try { api ??= window.opener && find(window.opener); } catch { /* of another origin */ }
   if (!api) return;
   const begun = Date.now();
+  window.attentionReports = true;
   api.LMSInitialize("");
   try {
     const kept = api.LMSGetValue("cmi.suspend_data");
@@ -41,6 +42,7 @@
     const two = (n) => String(n).padStart(2, "0");
     api.LMSSetValue("cmi.core.session_time",
       `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`);
+    api.LMSSetValue("cmi.core.exit", "suspend"); // else a platform may drop what is kept
     api.LMSFinish("");
   });
 })();

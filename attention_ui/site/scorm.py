@@ -5,7 +5,7 @@ import zipfile
 from pathlib import Path
 
 from ..frame.contents import HOME
-from .lesson_file import LessonFile
+from .lesson_file import ALONE, LessonFile
 from .markdown import plain
 
 _HERE = Path(__file__).parent
@@ -28,13 +28,20 @@ MANIFEST = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
+REPORTS = (
+    "as a part of a course, which is told which questions were answered, and how many of them "
+    "right the first time."
+)
+"""What is so of a package, in the place of `ALONE`."""
+
+
 def package(made: LessonFile) -> bytes:
     """The package of a lesson, as the bytes of a ZIP file."""
     title = plain(f"{made.title} · {HOME.title}")
     script = (_HERE / "scorm.js").read_text(encoding="utf-8")
     files = {
         "imsmanifest.xml": MANIFEST.format(name=made.name, title=title),
-        f"{made.name}.html": made.page(f"<script>{script}</script>"),
+        f"{made.name}.html": made.page(f"<script>{script}</script>").replace(ALONE, REPORTS),
     }
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as to:

@@ -1,6 +1,7 @@
 """A lesson as a file, without a network, beside the app's page at the same settings."""
 
 import io
+import re
 import zipfile
 from collections import Counter
 from functools import partial
@@ -101,6 +102,41 @@ def test_a_question_covers_judges_and_uncovers(new_page, tmp_path):
     assert page.locator("#tally").inner_text().startswith("0 of 1 guess right the first time")
     page.reload()
     assert asked.locator(".said").inner_text().startswith("✓ "), "it stays in this browser"
+
+
+def test_a_cell_that_is_taken_apart_comes_to_the_number_that_it_is(new_page, tmp_path):
+    """With each sum's signs, which stand where they stand in the app."""
+    page = opened(new_page, file_of(tmp_path, "causal_mask", predict="off"))
+    page.wait_for_selector("#context .picture[data-drawn]")
+    page.locator("#context").get_by_role("button", name="Take a cell apart").click()
+    formula = page.locator("#context .cell .formula")
+    said = []
+    for step in range(3):
+        text = re.sub(r"\s", "", formula.text_content().replace("−", "-"))
+        _, left, value = text.split("=")
+        terms = re.findall(r"\((-?[\d.]+)\)\((-?[\d.]+)\)", left)
+        assert len(terms) == 1 + left.count(")+(") > 2
+        total = sum(float(one) * float(other) for one, other in terms)
+        assert total == pytest.approx(float(value), abs=0.01)
+        said.append(value)
+        page.locator("#context .cell input").first.press("ArrowLeft" if step % 2 else "ArrowRight")
+    formula.press("Escape")
+    assert formula.count() == 0
+
+
+def test_after_a_move_a_question_asks_about_the_row_that_its_card_covers(new_page, tmp_path):
+    page = opened(new_page, file_of(tmp_path, "causal_mask", moves=True))
+    page.evaluate("attention.move('window', '3')")
+    page.wait_for_selector("#weights .picture[data-drawn]")
+    asked = int(re.search(r"Query (\d+)", page.locator(".ask[data-ask=row]").inner_text())[1])
+    covered = page.evaluate(
+        """() => {
+          const one = [...attention.views].find(([there]) => there.closest('#weights'))[1];
+          const rows = one.view.data('source').filter((row) => row.text === '?');
+          return [...new Set(rows.map((row) => row.i))];
+        }"""
+    )
+    assert covered == [asked]
 
 
 @pytest.mark.parametrize("name", ["causal_mask", "multi_head_attention"])
