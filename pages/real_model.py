@@ -1,5 +1,7 @@
 """A real model: from a sentence to the numbers of one head."""
 
+from contextlib import nullcontext
+
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.cards.why_there import NUMBERS_WORDS, adds_up, called
@@ -30,9 +32,15 @@ from attention_ui.lessons.real_model.running import at_hand, passes
 from attention_ui.picture.sentence import sentence
 
 OFF = "real_model_off"
-page = Page(
-    "real_model", has_pins=False, within=lambda where: readable(session.values().model, where)
-)
+RECORDING = "recording"
+
+
+def within(where):
+    """Around each card: what goes wrong with the model is said there. A recording needs none."""
+    return nullcontext() if where == RECORDING else readable(session.values().model, where)
+
+
+page = Page("real_model", has_pins=False, within=within)
 WAY = page.ask(
     "story_way",
     lambda v: story.which_way(*told.both) if (told := story.told(v)) else None,
@@ -42,7 +50,7 @@ WAY = page.ask(
 
 
 @page.card(
-    "recording",
+    RECORDING,
     "Your recording",
     recorded.about_the_recording,
     controls=recorded.shown_controls,

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..recording.recorder import MOST_BYTES
 from ..recording.recording import Recording
-from ..utils.validation import shown
+from ..utils.validation import shown, validated
 from .attention import Attention, of_call
 from .changes_of_scores import JOINS
 from .comparison import Compared, Comparison
@@ -27,6 +27,7 @@ WHOLE_EPS = 1e-6
 """Coarser rounding than this is that of 16 bits, or fewer."""
 
 
+@validated
 def compare(
     mine: object,
     theirs: object,

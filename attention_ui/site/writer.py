@@ -157,6 +157,8 @@ class Writer:
     def _shown(self, one: Shown) -> str:
         name, given = one.call.__name__, one.given
         writes = getattr(self, f"_of_{name.lstrip('_')}", None)
+        if adds := getattr(one.call, "adds", ""):
+            return self._app(adds)
         if writes is None:
             return self._app(f"shows more here ({name})")
         return writes(*given, **({"look": one.look, "sets": one.sets} if name == "button" else {}))

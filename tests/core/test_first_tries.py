@@ -111,6 +111,7 @@ def of_model():
 
 # Arguments that are right, by the function; the trace is made anew, since steps are added to it.
 RIGHT = {
+    "compare": lambda: {"mine": {"a": torch.ones(2, 3)}, "theirs": {"a": torch.ones(2, 3)}},
     "learn_merges": lambda: {"text": "low lower", "n_merges": 2},
     "embed": lambda: {"inputs": "the cat sat", "with_product": True},
     "attention": of_tensors(prefix="own_"),

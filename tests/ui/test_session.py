@@ -11,6 +11,7 @@ from attention_ui.controls.control import MAX_LINK, Control, understood
 from attention_ui.controls.fields import Edits, Flag, Whole
 from attention_ui.controls.shared import AROUND
 from attention_ui.frame.lesson_modules import controls_of
+from attention_ui.lessons.real_model import recorded
 from visiting import LESSONS
 
 OF_LESSON = {}
@@ -20,6 +21,8 @@ for _lesson in LESSONS:
         if _each.label:
             OF_LESSON.setdefault(_each.name, (_lesson, _each))
 del OF_LESSON["model"]  # only our own is here: there is no other to choose
+for _each in recorded.CONTROLS:
+    del OF_LESSON[_each.name]  # no recording is here (test_recording_page.py has some)
 EXAMPLE = {"example": "wild_cat"}
 
 

@@ -221,6 +221,9 @@ def _picture(made: Chart, written: Chart | None) -> None:
         st.vega_lite_chart(made.frame, made_of, **look)
 
 
+_picture.adds = "draws the next token here, and writes on"  # type: ignore[attr-defined]
+
+
 def _moved(key: str, part: str) -> None:
     """A control in the picture rests: the browser shows it already. All are told, also of an older
     view; the others stand as they stood in it.
