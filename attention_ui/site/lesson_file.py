@@ -225,8 +225,8 @@ def _body(baked: Baked) -> str:
     if SENTENCE.name in reader.base:
         told = plain(str(reader.base[SENTENCE.name]))
         made += f'<p class="text caption">Sentence: {told}</p>'
-    if notice := random_fallback_notice(reader.base):
-        made += f'<p class="text caption">{plain(notice)}</p>'
+        if notice := random_fallback_notice(reader.base):
+            made += f'<p class="text caption">{plain(notice)}</p>'
     made += "".join(_settings(baked)) + "</header>"
     folds: dict[int | None, list[Fold]] = {}
     for fold in page.folds:

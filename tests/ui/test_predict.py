@@ -14,7 +14,7 @@ WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
 
 @pytest.mark.parametrize(("guess", "row", "names", "right", "said"), [
     (0, 1, NAMES, True, "“a” (0.50)"),
-    (2, 1, NAMES, False, "It is “a” (0.50). Key 2 has 0.20, which is 0.30 less."),
+    (2, 1, NAMES, False, "It is “a” (0.50). Key 2 gets a weight of 0.20, which is 0.30 less."),
     (1, 1, ("a", "b", "a"), False, "“a” (key 0) (0.50)"),
     (0, 2, NAMES, True, "“a” and “b”"),
     (1, 2, NAMES, True, "“a” and “b”"),
