@@ -26,7 +26,7 @@ from visiting import EVERYWHERE, _nodes
 
 DAY = 20_000
 """Since 1970: the day on which a lesson comes back."""
-BY_CHANCE = re.compile(rb"\$\$ID-[0-9a-f]+-|\d{18,20}|[0-9a-f]{32}")
+BY_CHANCE = re.compile(rb"\$\$ID-[0-9a-f]+-|[0-9a-f]{32}|\d{18,20}")
 """In what is sent: the name of an element, the time that a view begins to count at, and by which
 name a browser knows a visit.
 """

@@ -3,6 +3,7 @@
 import gc
 import warnings
 import weakref
+from contextlib import suppress
 
 import pytest
 import torch
@@ -54,16 +55,21 @@ def tensors_there_are():
     gc.collect()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # old modules warn when they are looked at
-        # A subclass, such as what torch.compile traces with, may have no memory to ask for.
-        plain = (torch.Tensor, torch.nn.Parameter)
-        tensors = [each for each in gc.get_objects() if type(each) in plain]
-    memories = (each.untyped_storage() for each in tensors if each.layout == torch.strided)
-    return {memory.data_ptr(): memory.nbytes() for memory in memories}
+        tensors = [each for each in gc.get_objects() if isinstance(each, torch.Tensor)]
+        found: dict[int, int] = {}
+        for each in tensors:
+            # What torch.compile or vmap has left behind has no memory to ask for.
+            with suppress(RuntimeError, NotImplementedError):
+                memory = each.untyped_storage()
+                found[memory.data_ptr()] = memory.nbytes()
+    return found
 
 
 def test_a_tensor_that_another_test_left_traced_has_no_memory_to_count():
+    left = []
+    torch.vmap(lambda one: left.append(one) or one)(torch.ones(3, 2))
     with FakeTensorMode():
-        left = torch.ones(3)
+        left.append(torch.ones(3))
     there = torch.ones(1_009)
     assert tensors_there_are()[there.untyped_storage().data_ptr()] == 4 * 1_009
     del left
