@@ -388,11 +388,17 @@ def copied(
     found = torch.zeros(step.value.shape, dtype=torch.bool)
     for line in lines:
         found |= _alike(step.value, line)
-    for one, hidden in beside:
-        alike = one.axes == step.axes and one.value.shape == step.value.shape
-        if lines and alike and _may_tell(one):
-            for *_, more in _adding_up((one, step), lines, place):
-                found |= more & ~hidden.mask_on(one) if hidden else more
+    alike = [
+        (one, hidden)
+        for one, hidden in (beside if lines else ())
+        if one.axes == step.axes and one.value.shape == step.value.shape and _may_tell(one)
+    ]
+    hides = {id(one): hidden for one, hidden in alike}
+    steps = (*(one for one, _ in alike), step)
+    for first, later, more in _adding_up(steps, lines, place) if alike else ():
+        if later is step:
+            hidden = hides[id(first)]
+            found |= more & ~hidden.mask_on(first) if hidden else more
     found &= place
     if _is_copy(step, original):
         found |= cover.mask
