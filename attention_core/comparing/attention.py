@@ -89,12 +89,23 @@ class Attention:
         there = (self.queries, self.keys, self.values, self.result)
         return eps_of(*(each for each in there if each is not None))
 
-    def made_by(self, parts: Parts) -> Made:
-        """Its queries, keys and values, with parts of any attention."""
+    @property
+    def given(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values of one that is whole."""
         assert self.queries is not None
         assert self.keys is not None
         assert self.values is not None
-        return computed(parts, *map(as_numbers, (self.queries, self.keys, self.values)))
+        return self.queries, self.keys, self.values
+
+    @property
+    def numbers(self) -> Tensor:
+        """The result of one that has one, to be computed with."""
+        assert self.result is not None
+        return as_numbers(self.result)
+
+    def made_by(self, parts: Parts) -> Made:
+        """Its queries, keys and values, with parts of any attention."""
+        return computed(parts, *map(as_numbers, self.given))
 
     @property
     def unseeing(self) -> Tensor | None:

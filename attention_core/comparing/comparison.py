@@ -188,14 +188,15 @@ class Comparison(Displayed):
             f"  By {there.apart.largest:.3g} at most, which is {percent(there.apart.share)} of its "
             f"row; {explained if there.allowed else 'whole numbers are never rounded'}."
         ]
-        places = [self._places(axis) for axis in self.axes[:-1]]
+        shape = there.ours.shape if there.ours is not None else ()
+        sizes = [*zip(self.axes, shape, strict=True)]
+        places = [self._places(*each) for each in sizes[:-1]]
         if found := [each for each in places if each]:
             told.append(f"  It differs in {', '.join(found)}.")
         return told
 
-    def _places(self, axis: str) -> str:
-        there, at = self.where(axis), self.axes.index(axis)
-        length = self.difference.ours.shape[at]  # type: ignore[union-attr]
+    def _places(self, axis: str, length: int) -> str:
+        there = self.where(axis)
         if length < 2 or not there:
             return ""
         one, many = PLACES.get(axis, ("place", "places"))
@@ -216,10 +217,9 @@ class Comparison(Displayed):
 
     def _why(self) -> list[str]:
         if not self.changes:
-            end = ""
             if self.difference and self.difference.words:
                 return []
-            return [f"None of the changes that were tried explains it{end}."]
+            return ["None of the changes that were tried explains it."]
         told = [f"What turns theirs into ours: {self.changes[0]}"]
         told += [f"  and: {each}" for each in self.changes[1:]]
         if self.explained < 1:

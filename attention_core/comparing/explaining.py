@@ -216,31 +216,24 @@ def _scores(
     ours: Attention, theirs: Attention, parts: Parts, found: OfLayer, is_back: bool = False
 ) -> None:
     """From scores to context vectors: ours again, by their parts."""
-    result, ignored = ours.result, theirs.unseeing
-    assert result is not None
-    n_heads = ours.queries.shape[1]  # type: ignore[union-attr]
-    if parts.sees.shape[-1] != ours.keys.shape[-2] or result.shape != theirs.result.shape:  # type: ignore[union-attr]
-        words = f"ours are {_shape(result)}, and theirs {_shape(theirs.result)}"  # type: ignore[arg-type]
+    result, other, ignored = ours.numbers, theirs.numbers, theirs.unseeing
+    queries, keys, values = ours.given
+    if parts.sees.shape[-1] != keys.shape[-2] or result.shape != other.shape:
+        words = f"ours are {_shape(result)}, and theirs {_shape(other)}"
         found.differs.append(
             Difference(theirs.name, "context_vectors", None, None, None, 0.0, words=words)
         )
         return
-    result = as_numbers(result)
     plain = ours.made_by(parts)
     allowed = allowed_of(plain, ours.eps)
     gap = apart(result, ours.result_of(plain), ignored, ours.eps)
     if gap.share <= allowed:
         if not found.differs:
-            far = apart(result, as_numbers(theirs.result), ignored)  # type: ignore[arg-type]
+            far = apart(result, other, ignored)
             found.noise = max(found.noise, min(far.noise, 1.0))
         return
-    widths = Widths(
-        n_heads,
-        ours.keys.shape[1],
-        ours.queries.shape[-1],  # type: ignore[union-attr]
-        ours.values.shape[-1],
-        *plain.scores.shape[-2:],
-    )  # type: ignore[union-attr]
+    heads = queries.shape[1], keys.shape[1], queries.shape[-1], values.shape[-1]
+    widths = Widths(*heads, *plain.scores.shape[-2:])
     changes, made, explained = explain(ours, result, parts, widths, ignored)
     if not changes and not is_back and not found.differs and by_its_parts(ours):
         _in_theirs(ours, theirs, found)
@@ -276,8 +269,7 @@ def _seen_difference(
     elif mine is not None and theirs.parts is not None and ours.name:
         same = _same_mask(mine, theirs.parts, plain)
         step = step if same else "mask"
-    result = as_numbers(ours.result)  # type: ignore[arg-type]
-    return Difference(theirs.name, step, result, ours.result_of(plain), gap, allowed, eps)
+    return Difference(theirs.name, step, ours.numbers, ours.result_of(plain), gap, allowed, eps)
 
 
 def _same_mask(ours: Parts, theirs: Parts, plain: Made) -> bool:
@@ -347,7 +339,7 @@ def _best(tried: list) -> tuple | None:
 
 def _by_result(ours: Attention, theirs: Attention, found: OfLayer) -> None:
     """Where theirs cannot be computed again, results alone can be compared."""
-    mine, yours = as_numbers(ours.result), as_numbers(theirs.result)  # type: ignore[arg-type]
+    mine, yours = ours.numbers, theirs.numbers
     step = "context_vectors" if ours.output is not None else "weights"
     if mine.shape != yours.shape:
         words = f"ours are {_shape(mine)}, and theirs {_shape(yours)}"

@@ -7,6 +7,7 @@ arrays of numbers alone (`allow_pickle=False`).
 import re
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,15 +105,16 @@ def attention_of(name: str, given: Mapping[str, Tensor]) -> Attention | None:
     """
     if not {"queries", "keys"} <= {*given}:
         return None
-    there = {role: _with_axes(each) for role, each in given.items()}
-    if any(each is None or not each.is_floating_point() for role, each in there.items()
-           if role != "mask"):  # fmt: skip
-        return None
-    mask = there.pop("mask", None)
-    whole = Attention(name, **there)  # type: ignore[arg-type]
-    queries, keys = there["queries"], there["keys"]
-    assert queries is not None
-    assert keys is not None
+    there: dict[str, Tensor] = {}
+    for role, each in given.items():
+        tensor = _with_axes(each)
+        if tensor is not None:
+            there[role] = tensor
+        if role != "mask" and (tensor is None or not tensor.is_floating_point()):
+            return None
+    queries, keys, mask = there["queries"], there["keys"], there.get("mask")
+    values, output, weights = (there.get(role) for role in ("values", "output", "weights"))
+    whole = Attention(name, queries, keys, values, output, weights)
     fits = (
         queries.shape[-1] == keys.shape[-1]
         and queries.shape[0] == keys.shape[0]
@@ -130,7 +132,7 @@ def attention_of(name: str, given: Mapping[str, Tensor]) -> Attention | None:
         for each in masks:
             try:
                 parts = Parts(scale, *sees_and_added(each))
-                tried = Attention(name, **there, parts=parts)  # type: ignore[arg-type]
+                tried = replace(whole, parts=parts)
                 if by_its_parts(tried):
                     return tried
             except (RuntimeError, IndexError):  # shapes that do not fit each other
