@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from torch import Tensor
@@ -12,9 +12,7 @@ from attention_core.trace import Step, Trace
 
 from ..controls.covered import EVERY, covered_how
 from ..picture.matrix import Matrix, of_unknown_shape
-from .covers import SHAPE, Cover, Masks, copied, told_by, untold, what_is_left
-
-"""In the place of a step's name: all that is covered."""
+from .covers import SHAPE, Cover, copied, told_by, untold, what_is_left
 
 
 @dataclass
@@ -23,6 +21,19 @@ class OfCard:
 
     name: str
     trace: Callable[[], Trace]
+    _covers: Mapping[str, Cover] = field(default_factory=dict)
+    _masks: dict[int, tuple[Step, Tensor | None]] = field(default_factory=dict)
+
+    def masks(self, covers: Mapping[str, Cover]) -> dict[int, tuple[Step, Tensor | None]]:
+        """What is known of steps of other traces, by their ids, while these covers stand: a picture
+        at all positions of its control asks for each of them many times.
+        """
+        is_same = covers.keys() == self._covers.keys() and all(
+            cover is self._covers[name] for name, cover in covers.items()
+        )
+        if not is_same:
+            self._covers, self._masks = covers, {}
+        return self._masks
 
     @cached_property
     def steps(self) -> Trace:
@@ -84,22 +95,27 @@ def covered_cells(step: Step) -> Tensor | None:
         return None if cover.how == SHAPE else cover.mask_on(step)
     if step.name in _own_steps():
         return None
-    return _of_another_trace(step, dict(covered_how(EVERY)), {})
+    return _of_another_trace(step, dict(covered_how(EVERY)))
 
 
-def _of_another_trace(step: Step, covers: Mapping[str, Cover], known: Masks) -> Tensor | None:
+def _of_another_trace(step: Step, covers: Mapping[str, Cover]) -> Tensor | None:
     """The same by the steps that it is made of, and by its numbers."""
-    own = _own_steps()
-    for one in step.inputs if covers else ():
-        if one.name in known:
-            continue
-        if one.name in covers:
-            cover = covers[one.name]
-            known[one.name] = None if cover.how == SHAPE else cover.mask_on(one)
+    card = _CARD.get()
+    known = card.masks(covers) if card else {}
+    if id(step) not in known:
+        known[id(step)] = step, _worked_out(step, covers) if covers else None
+    return known[id(step)][1]
+
+
+def _worked_out(step: Step, covers: Mapping[str, Cover]) -> Tensor | None:
+    own, told = _own_steps(), {}
+    for one in step.inputs:
+        if cover := covers.get(one.name):
+            mask = None if cover.how == SHAPE else cover.mask_on(one)
         else:
-            is_own = one.name in own
-            known[one.name] = None if is_own else _of_another_trace(one, covers, known)
-    told = {name: mask for name, mask in known.items() if mask is not None}
+            mask = None if one.name in own else _of_another_trace(one, covers)
+        if mask is not None:
+            told[one.name] = mask
     each = [told_by(step, told)] if told else []
     beside = [(one, covers.get(name)) for name, one in own.items()]
     each += [
