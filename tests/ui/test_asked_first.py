@@ -1,6 +1,7 @@
 """Which steps a question covers, of every question of every lesson, and until when."""
 
 import itertools
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -12,6 +13,7 @@ from attention_core.operations import Given
 from attention_core.trace import Trace
 from attention_ui.cards import question as asking
 from attention_ui.cards.question import (
+    GoneOn,
     Guess,
     Guesses,
     Tally,
@@ -21,9 +23,12 @@ from attention_ui.cards.question import (
     tally,
 )
 from attention_ui.cards.questions import Pick, Verdict
+from attention_ui.cards.seen import covered_cells, in_card
+from attention_ui.cards.tracked_trace import plain
 from attention_ui.controls.covered import covered_how
+from attention_ui.controls.lesson_session import LessonSession
 from attention_ui.reactive.fragments import page_fragments
-from visiting import LESSONS
+from visiting import LESSONS, _opened, stands
 
 RIGHT, WRONG = Verdict(True, "Right."), Verdict(False, "No.")
 PICK = Pick(words="?", choices="abc", judge=lambda places: RIGHT if places == [1] else WRONG,
@@ -109,6 +114,54 @@ def test_the_first_open_question_of_a_page_is_the_first(lesson):
         state.own(Guesses).given.clear()
         state.covering = {}
         assert all(is_first.now(each.name) for each in every), "none of them was met"
+
+
+def test_who_reads_past_a_question_finds_its_answer_and_may_guess_after_all():
+    state = LessonSession()
+    state.own(GoneOn).keys.add("causal_mask.row")
+    at = stands(_opened("causal_mask", {**LINK}, session=state))
+    said = "A hidden key gets nothing, so the visible keys share the whole 1."
+    answers = [each.value for each in at.markdown if said in each.value]
+    assert len(answers) == 1
+    assert re.match(r"The weights are \d.* for key", answers[0])
+    keys = {each.key for each in at.button}
+    assert "reveal_causal_mask.row" not in keys, "beside its answer it would count as a guess"
+    assert not any(each.key.startswith("guess_causal_mask.row") for each in at.slider)
+    (after_all,) = (each for each in at.button if each.key == "again_causal_mask.row")
+    stands(after_all.click().run())
+    assert not state.own(GoneOn).keys
+    assert "reveal_causal_mask.row" in {each.key for each in at.button}
+    assert not [each for each in at.markdown if said in each.value]
+
+
+def test_who_goes_on_is_not_asked_what_covers_nothing_for_ever():
+    """The browser is told of each question that may be passed, also where it covers no number."""
+    with Visitor("divide_by_sqrt_d", **LINK).here() as state:
+        assert "card_dot_products" in state.asking()
+        assert not state.declared.asks[0].covered()
+        state.declared.went_on(["card_dot_products"])
+        page_fragments().known.clear()
+        assert "card_dot_products" not in state.asking()
+    with Visitor("divide_by_sqrt_d", **LINK, lock="predict").here() as state:
+        assert not state.asking()
+
+
+def test_a_copy_is_covered_as_long_as_its_question_is_open():
+    """Also within one card, which knows what it has worked out."""
+    visitor = Visitor("simplified_attention", **LINK)
+    with visitor.here() as state:
+        page = state.declared
+        weights = plain(page.trace())["weights"]
+        given = Given.of(weights.value.clone())
+        copy = Trace().step("another", given, axes=weights.axes)
+        with in_card("scores", lambda: plain(page.trace())):
+            covered = covered_cells(copy)
+            assert covered is not None
+            assert covered.equal(covered_cells(weights))
+            (one,) = page.asks
+            state.own(Guesses).given[one.key] = Guess(one.made()[1], 0, RIGHT)
+            page_fragments().known.clear()
+            assert covered_cells(copy) is None
 
 
 # --- one question ---------------------------------------------------------------------------------

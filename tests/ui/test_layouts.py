@@ -51,7 +51,7 @@ from attention_ui.picture.numbers import number_width, text_width
 from attention_ui.picture.palette import INK
 from attention_ui.picture.positions import FOLLOWS, positions
 from attention_ui.picture.sentence import sentence, with_sentence
-from attention_ui.picture.spec import GROUNDS, Stops, drawn
+from attention_ui.picture.spec import _PLACE, GROUNDS, WAYS, Stops, drawn
 from attention_ui.picture.stacked import stacked
 from conftest import ROOT
 from traces import workshop
@@ -259,6 +259,32 @@ def test_a_line_has_arcs_and_several_lines_have_curves(n, ways):
     trace = attend(embed(Inputs(" ".join(f"word{at}" for at in range(n)))))
     one = with_sentence(equation(trace, trace["weights"]), 0).sentence
     assert (one.wide_way, one.narrow_way) == ways
+
+
+def test_equal_weights_of_heads_have_equal_bars_below_words_of_any_length():
+    trace = attend_heads(embed(Inputs("a incomprehensibilities a")), HeadsRecipe(n_heads=2))
+    each = [Matrix(trace["head_weights"], lead=(head,)) for head in range(2)]
+    rows = cells.table(with_sentence(equation(trace, *each), 0)).to_pylist()
+    bars, boxes = (
+        [row for row in rows if (row["id"] or "").startswith(kind)] for kind in ("strip.", "token.")
+    )
+    assert len(bars) == 2 * len(boxes)
+    for width in ("w", "wn"):
+        assert len({row[width] for row in boxes}) > 1, "the words are not equally long"
+        assert {row[width] for row in bars} == {min(row[width] for row in boxes)}
+
+
+def test_a_way_from_a_token_to_itself_is_no_way():
+    """Both ends are placed alike: else what is in one line would count as in two."""
+    made = json.dumps(drawn(100))
+    for name, of, at in (("way", "px", 0), ("down", "py", 1)):
+        (place,) = {*re.findall(rf'"calculate": "([^"]+)", "as": "{of}"', made)}
+        axis = of[1]
+        own = place.replace(f"(narrow ? datum.{axis}n : datum.{axis})", "7.5")
+        way = WAYS[name].replace(f"toNumber({_PLACE}[{at}])", "7.5")
+        for grown in ("1", "1.37"):
+            ends = own.replace("grown", grown)
+            assert eval(way.replace("grown", grown).replace(f"datum.{of}", f"({ends})")) == 0
 
 
 def test_a_frame_stands_around_its_cell_wide_and_narrow():
