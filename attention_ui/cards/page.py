@@ -31,6 +31,7 @@ from attention_core.utils.validation import among
 from ..controls import session
 from ..controls.control import Control, Placed, Values
 from ..controls.covered import covered_how
+from ..controls.in_class import class_covers
 from ..controls.lesson_session import this_session
 from ..frame import ends
 from ..frame.contents import lesson
@@ -51,6 +52,7 @@ from ..reactive.visibility import watch_visibility
 from ..words import is_slip
 from .cached import cache
 from .card import framed
+from .class_part import put_class
 from .covers import NUMBERS, SHAPE, Cover, giving_away, joined
 from .elements import Element, Picture, Row, note, put
 from .pinned import since_the_pin
@@ -202,25 +204,31 @@ class Ask:
 
     def covered(self) -> Mapping[str, Cover]:
         """The steps that it covers now, each with how."""
-        if not asks_first():
+        in_class = class_covers(self.key)
+        if not asks_first() and not in_class:
             return {}  # without making what nobody is asked
         asked, _ = self.made()
         hides = self.hides() if is_asked(asked, self.key) else {}
-        return {} if opens(hides) else hides
+        return {} if opens(hides) and not in_class else hides
 
     def is_unanswered(self) -> bool:
         """Whether it is asked, and nobody has answered it or gone on from it."""
         return asks_first() and self.made()[0] is not None and not was_passed(self.key)
+
+    def was_passed(self) -> bool:
+        """Whether it was answered or gone on from, and whoever goes on is not held up by it."""
+        return was_passed(self.key) and is_passable(self.made()[0], self.key)
 
     def is_passable(self) -> bool:
         """Whether it is asked now, and whoever goes on is not held up by it."""
         if not asks_first():
             return False
         asked, _ = self.made()
-        return is_passable(asked) and is_asked(asked, self.key) and not opens(self.hides())
+        is_open = is_passable(asked, self.key) and is_asked(asked, self.key)
+        return is_open and not opens(self.hides())
 
     def draw(self) -> None:
-        if asks_first():
+        if asks_first() or class_covers(self.key):
             with untracked():  # it is drawn for what is asked, whatever that covers
                 covered = frozenset(self.covered())
             _is_covering(self.name)
@@ -712,7 +720,7 @@ class Page:
             return [
                 f"card_{card.name}"
                 for card in self.every_card()
-                if card.ask and was_passed(card.ask.key) and is_passable(card.ask.made()[0])
+                if card.ask and card.ask.was_passed()
             ]
 
     def went_on(self, passed: Iterable[str]) -> None:
@@ -758,6 +766,7 @@ class Page:
         self._check()
         values = open_lesson(self.name, self.controls, self.sidebar)
         this_session().declared = self
+        put_class()
         if self.has_pins and not values.card:
             fragment("pinned", lambda: since_the_pin(self.trace, self.trace_of, self.controls))
         gate = self.gate

@@ -8,6 +8,7 @@ from ..reactive.session import Session, use_session
 from ..reactive.session import this_session as _this_session
 from ..reactive.source import source
 from .control import Control, Values
+from .in_class import is_near
 
 Texts = dict[str, str]
 """Values of controls by their names, as a link says them."""
@@ -71,6 +72,7 @@ class LessonSession(Session):
     def hears(self, said: frozenset[str]) -> None:
         """Also how many of its tables are to be measured anew."""
         super().hears(said)
+        is_near(said)
         tables = (each.removeprefix("tables_") for each in said if each.startswith("tables_"))
         self.misread = int(next(tables, "0"))
 

@@ -1,0 +1,134 @@
+"""What a class has answered: bars of how often, and rows of shares lightly over one another."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import pyarrow as pa
+
+from ..picture import palette
+from ..picture.numbers import written
+from .bars import BAR, HEIGHT, LONG, up
+from .chart import Chart
+from .template import QUIET, blank, table, template, tips
+
+STEP = 40
+"""Pixels of a choice with its name above it."""
+BEFORE, NOW = "before", "now"
+LONGEST = 60
+"""Characters of a choice beside its bar."""
+
+
+def votes(
+    names: Sequence[str], turns: Sequence[Sequence[int]], right: Sequence[bool] = ()
+) -> Chart:
+    """A bar for each choice, as long as its share of all answers, with their number; of two turns
+    the first is thin above the second. Choices that are `right` are marked; none of them before
+    that may be known.
+    """
+    rows = []
+    for turn, counts in enumerate(turns):
+        total = sum(counts) or 1
+        kind = NOW if turn == len(turns) - 1 else BEFORE
+        for place, (name, count) in enumerate(zip(names, counts, strict=True)):
+            mark = "✓ " if right and right[place] else ""
+            short = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+            rows.append((place, mark + short, kind, count / total, str(count)))
+    kinds = {"place": pa.int16(), "name": pa.string(), "kind": pa.string()}
+    frame = table(rows, **kinds, share=pa.float32(), text=pa.string())
+    spec = _votes() | {"height": STEP * len(names)}
+    said = " now" if len(turns) > 1 else ""
+    told = "; ".join(
+        f"{name}: {', before '.join(str(counts[place]) for counts in reversed(turns))}"
+        + (", which is right" if right and right[place] else "")
+        for place, name in enumerate(names)
+    )
+    return Chart(frame, spec, f"How many have answered what{said}. {told}.")
+
+
+@template("fit-x")
+def _votes() -> alt.LayerChart:
+    base = blank().encode(
+        y=alt.Y("place:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
+    )
+    across = {"x": alt.X("share:Q", axis=None, scale=alt.Scale(domain=[0, 1.08]))}
+    told = tips(("name:N", "answer"), ("kind:N", " "), ("text:N", "how many"))
+    look = {"aria": False, "cornerRadiusEnd": 3}
+    now, before = (base.transform_filter(f"datum.kind == '{kind}'") for kind in (NOW, BEFORE))
+    bar = now.mark_bar(size=13, yOffset=9, color=palette.BAR, **look)
+    thin = before.mark_bar(size=3, yOffset=0, color=palette.GREY, **look)
+    line = {"align": "left", "baseline": "middle", "aria": False, "fontSize": 13}
+    name = now.mark_text(dy=-10, limit=640, color=palette.INK, **line)
+    count = now.mark_text(dy=9, dx=6, fontWeight="bold", color=palette.INK, **line)
+    return alt.layer(
+        bar.encode(**across, tooltip=told),
+        thin.encode(**across, tooltip=told),
+        name.encode(x=alt.value(0), text="name:N"),
+        count.encode(**across, text="text:N"),
+    ).properties(width="container")
+
+
+def rows_over(
+    names: Sequence[str], rows: Sequence[Sequence[float]], truth: Sequence[float] | None = None
+) -> Chart:
+    """Everybody's shares over the same names, a faint line each, and the true ones as bars once
+    these may be known.
+    """
+    cells = [
+        (who, place, name, float(share), written(float(share)))
+        for who, row in enumerate([*([] if truth is None else [truth]), *rows])
+        for place, (name, share) in enumerate(zip(names, row, strict=True))
+    ]
+    kinds = {"who": pa.int16(), "place": pa.int16(), "name": pa.string()}
+    frame = table(cells, **kinds, share=pa.float32(), text=pa.string())
+    spec = _rows(truth is not None)
+    spec["params"] = [{"name": "row_names", "value": list(names)}]
+    for layer in spec["layer"]:
+        aslant = any(len(name) > LONG for name in names)
+        layer["encoding"]["x"]["axis"]["labelAngle"] = -45 if aslant else 0
+    mean = [sum(row[place] for row in rows) / (len(rows) or 1) for place in range(len(names))]
+    told = f"{len(rows)} rows of shares; on average {_told(names, mean)}"
+    told += "" if truth is None else f". The weights are {_told(names, truth)}"
+    return Chart(frame, spec, f"{told}.")
+
+
+def _told(names: Sequence[str], shares: Sequence[float]) -> str:
+    return ", ".join(f"{name} {written(share)}" for name, share in zip(names, shares, strict=True))
+
+
+def width_of(n_names: int) -> int:
+    """The width in pixels that rows over so many names take where there is room."""
+    return (BAR + 22) * max(n_names, 4)
+
+
+@template("fit-x")
+def _rows(has_truth: bool) -> alt.LayerChart:
+    across = alt.X(
+        "place:O",
+        title=None,
+        axis=alt.Axis(
+            labelExpr="row_names[datum.value]", labelOverlap=False, labelLimit=92, **QUIET
+        ),
+        scale=alt.Scale(paddingInner=0.3, paddingOuter=0.2),
+    )
+    base = blank()
+    lines = base.transform_filter(f"datum.who >= {int(has_truth)}")
+    shape = {"x": across, "y": up("share:Q"), "detail": "who:N"}
+    drawn = [
+        lines.mark_line(
+            strokeWidth=1.5, opacity=0.22, color=palette.CHOSEN, interpolate="linear", aria=False
+        ).encode(**shape),
+        lines.mark_tick(
+            thickness=3, opacity=0.3, color=palette.CHOSEN, aria=False, width={"band": 0.6}
+        ).encode(**shape),
+    ]
+    if has_truth:
+        true = base.transform_filter("datum.who == 0")
+        told = tips(("name:N", "token"), ("share:Q", "the weight", ".4f"))
+        bar = true.mark_bar(color=palette.BAR, width={"band": 0.6}, cornerRadiusEnd=3, aria=False)
+        number = true.mark_text(dy=-8, fontWeight="bold", color=palette.INK, aria=False)
+        drawn = [
+            bar.encode(x=across, y=up("share:Q"), tooltip=told),
+            *drawn,
+            number.encode(x=across, y=up("share:Q"), text="text:N"),
+        ]
+    return alt.layer(*drawn).properties(width="container", height=HEIGHT + 40)
