@@ -12,7 +12,7 @@ import streamlit as st
 from ..classroom.classes import spoken
 from ..classroom.classroom import ASKED, BARS, MOST_TURNS, OPEN, Asked, Classroom, Now, Turn
 from ..controls import session
-from ..controls.in_class import InClass, class_now, class_pulse
+from ..controls.in_class import InClass, class_now
 from ..controls.lesson_session import this_session
 from ..controls.widget import put_in, sent
 from ..frame.basics import LINE
@@ -22,6 +22,7 @@ from ..frame.contents import lesson
 from ..reactive.fragments import event, fragment
 from ..reactive.source import source, untracked
 from . import class_bars
+from .class_overview import put_overview
 from .question import answer_in, put_choices, uncover_in_class
 from .show import chart
 
@@ -42,7 +43,7 @@ def put_class() -> None:
     _take_up()
     fragment("class", _draw)
     if here.token:
-        fragment("class_alone", _draw_alone)
+        fragment("class_alone", put_overview)
     fragment("class_changes", lambda: put_changes(_changed))
 
 
@@ -329,10 +330,6 @@ def _closes(key: str) -> None:
 
 def _ends() -> None:
     _acted(lambda room, _: room.ends(), 0)
-
-
-def _draw_alone() -> None:
-    class_pulse()
 
 
 # --- what changes --------------------------------------------------------------------------------

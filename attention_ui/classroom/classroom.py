@@ -335,10 +335,19 @@ class Classroom:
         with self._lock:
             return sum(one.page == page for one in self._here().values())
 
-    def alone(self, key: str, fingerprint: int, most: int = 3) -> Alone:
-        """What was answered first to a question; wrong answers only of these numbers."""
+    def answered_alone(self) -> list[str]:
+        """The questions that somebody has answered alone."""
+        with self._lock:
+            return sorted(self._first)
+
+    def alone(self, key: str, fingerprint: int | None = None, most: int = 3) -> Alone:
+        """What was answered first to a question; wrong answers only of these numbers, or of those
+        that most have answered about.
+        """
         with self._lock:
             each = [*self._first.get(key, {}).values()]
+        if fingerprint is None and each:
+            fingerprint = Counter(one.fingerprint for one in each).most_common(1)[0][0]
         wrong = Counter(
             (one.answer, one.words)
             for one in each
