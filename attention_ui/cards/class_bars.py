@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..charts.chart import Chart
-from ..charts.votes import rows_over, votes
+from ..charts.votes import LETTERS, rows_over, votes
 from ..classroom.classroom import Guess
 from .questions import NONE, Pick, Question
 from .row_question import Row
@@ -15,9 +15,9 @@ MOST_BARS = 16
 """More choices than these are shown where somebody has picked them."""
 
 
-def drawn(asked: Any, tallies: Sequence[Tally], is_open: bool) -> Chart:
+def drawn(asked: Any, tallies: Sequence[Tally], is_open: bool, letters: int = LETTERS) -> Chart:
     """The bars of the last two turns; of a row, everybody's over one another, in the last turn.
-    What is right is marked where the numbers are open.
+    What is right is marked where the numbers are open. `letters` are so many pixels high.
     """
     if isinstance(asked, Row):
         rows = [guess for guess, n in tallies[-1] for _ in range(n)]
@@ -27,7 +27,7 @@ def drawn(asked: Any, tallies: Sequence[Tally], is_open: bool) -> Chart:
         names, turns, right = _picked(asked, counts)
     else:
         names, turns, right = _written(asked, counts)
-    return votes(names, turns, right if is_open else ())
+    return votes(names, turns, right if is_open else (), letters)
 
 
 def in_words(asked: Question, guess: Guess) -> str:

@@ -67,13 +67,13 @@ def _put_cards(room: Classroom) -> None:
             asked, fingerprint = card.ask.made() if card.ask else (None, 0)
             if asked is not None:
                 found = room.alone(card.ask.key, fingerprint)
-                row["Have answered"] = found.answered
-                row["Right at first try"] = found.right
-                row["Asked to be shown"] = found.shown
+                row["Have answered"] = str(found.answered)
+                row["Right at first try"] = str(found.right)
+                row["Asked to be shown"] = str(found.shown)
                 wrong += [(card.title, *each) for each in found.wrong]
             rows.append(row)
     st.markdown(f"**While they work**: {room.on_page(page.name)} have this lesson open.")
-    put_frame(pd.DataFrame(rows).convert_dtypes(), key="class_cards")
+    put_frame(pd.DataFrame(rows).fillna(""), key="class_cards")
     if wrong:
         st.markdown("**What is often wrong**, with the numbers that are on your screen:")
     for title, answer, words, n in wrong:

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from ..charts.votes import LETTERS
 from ..classroom.classes import spoken
 from ..classroom.classroom import ASKED, BARS, MOST_TURNS, OPEN, Asked, Classroom, Now, Turn
 from ..controls import session
@@ -27,6 +28,8 @@ from .question import answer_in, put_choices, uncover_in_class
 from .show import chart
 
 TITLE, ANCHOR = ":material/groups: Your class", "class"
+ON_WALL = 19
+"""Pixels of a letter beside a bar that is read from the last row."""
 PICKED = "class_question"
 """The widget of the question that comes next."""
 ENDED = (
@@ -160,9 +163,11 @@ def _put_words(asked: Asked) -> None:
 def _put_bars(now: Now) -> None:
     """The bars, which both may see by now."""
     asked: Any = now.asked and now.asked.question
-    made = class_bars.drawn(asked, now.tallies, now.stage == OPEN)
+    is_wall = bool(this_session().own(InClass).token)
+    letters, width = (ON_WALL, 1_000) if is_wall else (LETTERS, 680)
+    made = class_bars.drawn(asked, now.tallies, now.stage == OPEN, letters)
     if sum(n for _, n in now.tallies[-1]):
-        chart(f"votes_{now.turn.round}_{now.turn.turn}_{now.stage}", made, width=680)
+        chart(f"votes_{now.turn.round}_{now.turn.turn}_{now.stage}", made, width=width)
     else:
         st.markdown("Nobody has answered.")
     if len(now.tallies) > 1 and not hasattr(asked, "weights"):
@@ -218,7 +223,8 @@ def _teacher(now: Now) -> None:
             _act("Uncover the numbers", Classroom.uncovers, now)
             _act("Drop it", Classroom.goes_on, now, "tertiary")
         else:
-            _put_next(now, "Ask this next", "primary")
+            if _has_next(now):
+                _put_next(now, "Ask this next", "primary")
             _act("Back to the lesson", Classroom.goes_on, now, "tertiary")
 
 
@@ -235,6 +241,14 @@ def _put_link(now: Now) -> None:
             closed = f"closes_{now.code}"
             put_in(closed, now.is_closed)
             st.toggle("Nobody else joins", key=closed, on_change=_closes, args=(closed,))
+
+
+def _has_next(now: Now) -> bool:
+    """Whether the page has another question than the one that was asked, or other numbers."""
+    with untracked():
+        each = [(one.key, one.made()[1]) for one in _questions().values()]
+    asked_before = now.asked and (now.asked.key, now.asked.fingerprint)
+    return any(one != asked_before for one in each)
 
 
 def _put_next(now: Now, label: str, kind: str) -> None:

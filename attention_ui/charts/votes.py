@@ -11,19 +11,22 @@ from .bars import BAR, HEIGHT, LONG, up
 from .chart import Chart
 from .template import QUIET, blank, table, template, tips
 
-STEP = 40
-"""Pixels of a choice with its name above it."""
+STEP, LETTERS = 40, 13
+"""Pixels of a choice with its name above it, and of its letters."""
 BEFORE, NOW = "before", "now"
 LONGEST = 60
 """Characters of a choice beside its bar."""
 
 
 def votes(
-    names: Sequence[str], turns: Sequence[Sequence[int]], right: Sequence[bool] = ()
+    names: Sequence[str],
+    turns: Sequence[Sequence[int]],
+    right: Sequence[bool] = (),
+    letters: int = LETTERS,
 ) -> Chart:
     """A bar for each choice, as long as its share of all answers, with their number; of two turns
     the first is thin above the second. Choices that are `right` are marked; none of them before
-    that may be known.
+    that may be known. `letters` are so many pixels high.
     """
     rows = []
     for turn, counts in enumerate(turns):
@@ -35,7 +38,7 @@ def votes(
             rows.append((place, mark + short, kind, count / total, str(count)))
     kinds = {"place": pa.int16(), "name": pa.string(), "kind": pa.string()}
     frame = table(rows, **kinds, share=pa.float32(), text=pa.string())
-    spec = _votes() | {"height": STEP * len(names)}
+    spec = _votes(letters) | {"height": round(STEP * letters / LETTERS) * len(names)}
     said = " now" if len(turns) > 1 else ""
     told = "; ".join(
         f"{name}: {', before '.join(str(counts[place]) for counts in reversed(turns))}"
@@ -46,7 +49,8 @@ def votes(
 
 
 @template("fit-x")
-def _votes() -> alt.LayerChart:
+def _votes(letters: int) -> alt.LayerChart:
+    size = letters / LETTERS
     base = blank().encode(
         y=alt.Y("place:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
     )
@@ -54,11 +58,11 @@ def _votes() -> alt.LayerChart:
     told = tips(("name:N", "answer"), ("kind:N", " "), ("text:N", "how many"))
     look = {"aria": False, "cornerRadiusEnd": 3}
     now, before = (base.transform_filter(f"datum.kind == '{kind}'") for kind in (NOW, BEFORE))
-    bar = now.mark_bar(size=13, yOffset=9, color=palette.BAR, **look)
-    thin = before.mark_bar(size=3, yOffset=0, color=palette.GREY, **look)
-    line = {"align": "left", "baseline": "middle", "aria": False, "fontSize": 13}
-    name = now.mark_text(dy=-10, limit=640, color=palette.INK, **line)
-    count = now.mark_text(dy=9, dx=6, fontWeight="bold", color=palette.INK, **line)
+    bar = now.mark_bar(size=13 * size, yOffset=9 * size, color=palette.BAR, **look)
+    thin = before.mark_bar(size=3 * size, yOffset=0, color=palette.GREY, **look)
+    line = {"align": "left", "baseline": "middle", "aria": False, "fontSize": letters}
+    name = now.mark_text(dy=-10 * size, limit=50 * letters, color=palette.INK, **line)
+    count = now.mark_text(dy=9 * size, dx=6, fontWeight="bold", color=palette.INK, **line)
     return alt.layer(
         bar.encode(**across, tooltip=told),
         thin.encode(**across, tooltip=told),

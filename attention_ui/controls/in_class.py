@@ -52,18 +52,23 @@ class InClass:
         return self.now
 
 
-def parted(cookie: object) -> tuple[str, str, str]:
+def parted(said: object) -> tuple[str, str, str]:
     """What the cookie of a class says: its code, whether a learner's or a teacher's, and the id."""
-    if not isinstance(cookie, str):
+    if not isinstance(said, str):
         return "", "", ""
-    code, _, rest = cookie[:200].partition(":")
+    code, _, rest = said[:200].partition(":")
     role, _, name = rest.partition(":")
     return (code, role, name) if role in (LEARNER, TEACHER) and name else ("", "", "")
 
 
+def cookie() -> object:
+    """What the browser has been given by the link of a class."""
+    return st.context.cookies.get(COOKIE, "")
+
+
 def arrive() -> None:
     """At the top of a page: whose class the visitor is in, and what it is at."""
-    code, role, name = parted(st.context.cookies.get(COOKIE, ""))
+    code, role, name = parted(cookie())
     here = this_session().own(InClass)
     person, token = (name, "") if role == LEARNER else ("", name)
     if (code, person, token) != (here.code, here.person, here.token):
