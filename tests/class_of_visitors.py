@@ -5,6 +5,7 @@
 import asyncio
 import http.client
 import json
+import re
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from urllib.parse import urlencode, urlsplit
@@ -53,7 +54,8 @@ class Person:
     path: str
     agent: str = "visitor"
     cookies: dict[str, str] = field(default_factory=dict)
-    pulse: str = ""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """One thing at a time: a visitor waits for the answer to what was sent."""
 
     async def enter(self) -> "Person":
         status, _, given, _ = await asyncio.to_thread(
@@ -67,7 +69,6 @@ class Person:
         """The page, as in a new tab of the same browser."""
         cookie = written(self.cookies)
         self.visitor = await Visitor(self.url, LESSON, LINK, self.agent, cookie).enter()
-        self.pulse = self.told["pulse"]
         return self
 
     @property
@@ -78,9 +79,10 @@ class Person:
         """Ask whether the class has gone on, and show it if so. Whether it has."""
         *_, body = await asyncio.to_thread(asked, f"{self.url}/class/now", written(self.cookies))
         pulse = json.loads(body)["pulse"]
-        if pulse == self.told["pulse"]:
-            return False
-        await self.visitor.tell(CHANGES, changed=pulse)
+        async with self.lock:
+            if pulse == self.told["pulse"]:
+                return False
+            await self.visitor.tell(CHANGES, changed=pulse)
         return True
 
     @property
@@ -92,8 +94,18 @@ class Person:
     def choices(self) -> list[str]:
         return [each.content for each in self.visitor.groups[self.group].proto.options]
 
+    @property
+    def is_asked(self) -> bool:
+        return any(key.startswith("class_") for key in self.visitor.groups)
+
+    @property
+    def counted(self) -> int:
+        """What a teacher's wall says of how many have answered."""
+        return int(re.findall(r"\*\*(\d+)\*\* of \d+ have answered", self.visitor.said)[-1])
+
     async def vote(self, place: int) -> float:
-        return await self.visitor.pick(self.group, self.choices()[place])
+        async with self.lock:
+            return await self.visitor.pick(self.group, self.choices()[place])
 
     async def leave(self) -> None:
         await self.visitor.leave()

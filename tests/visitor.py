@@ -118,6 +118,8 @@ class Visitor:
     """Where controls stand that pictures of these names carry, or will when a hand comes near."""
     codes: list[str] = field(default_factory=list)
     """What the server has sent as code, such as links to copy."""
+    said: str = ""
+    """The last words that tell a number in bold, as those of a class's wall do."""
     groups: dict[str, Found] = field(default_factory=dict)
     """Buttons of which one is chosen, by their keys: several may have one label."""
     errors: list[str] = field(default_factory=list)
@@ -234,6 +236,8 @@ class Visitor:
                 start = round((params["step"]["value"][0]["value"] - chart.least) / chart.width)
                 chart.at, chart.step = (known.at, known.step) if is_known else (start, 1)
                 self.charts[key] = chart
+        elif kind == "markdown" and element.markdown.body.startswith("**"):
+            self.said = element.markdown.body
         elif kind == "code":
             self.codes.append(element.code.code_text)
         elif kind == "button":
