@@ -102,6 +102,12 @@ def test_who_guesses_codes_is_stopped_and_others_are_not(room):
     assert ask(f"/class/{room.code}", address="10.0.0.2")[0] == 303
 
 
+def test_who_guesses_a_teacher_s_code_is_stopped(room):
+    for at in range(MOST_TRIES):
+        assert ask(f"/class/{room.code}/{at}")[0] == 404
+    assert ask(f"/class/{room.code}/{room.token}")[0] == 429
+
+
 def test_behind_a_proxy_of_this_machine_an_address_is_what_it_says_last_and_nobody_else_s_word():
     for at in range(MOST_TRIES):
         ask("/class/B", address="127.0.0.1", x_forwarded_for=f"1.2.3.{at}, 10.9.9.9")

@@ -7,6 +7,7 @@ import pytest
 from attention_ui.cards.question import GoneOn, Guesses
 from attention_ui.classroom.classes import CLASSES
 from attention_ui.controls import in_class
+from attention_ui.frame import class_share
 from attention_ui.reactive.session import session_of
 from visiting import charts, has_no_exception, texts, visit, words
 
@@ -135,7 +136,7 @@ def test_nothing_uncovers_what_a_class_is_asked(room):
     assert not ann.looks().covers
     wall.presses("class_ask")
     assert ann.looks().covers
-    linked = Sees(room, person=ann.person, cell="weights:8,6", section="weights")
+    linked = Sees(room, person=ann.person, cell="weights.8.6", section="weights")
     assert linked.covers
     assert Sees(room, person=ann.person, predict="off").covers
     assert Sees(room, person=ann.person, card="weights").covers
@@ -216,6 +217,36 @@ def test_paper_has_no_class_and_a_page_without_a_cookie_has_nothing_of_it(room):
     with Sees(room).here():
         assert "Your class" not in str([each.value for each in visit(LESSON, paper="on").subheader])
     assert "Your class" not in str([each.value for each in visit(LESSON).subheader])
+
+
+def test_a_class_stands_on_the_home_page_too(room):
+    wall = Sees(room, is_teacher=True)
+    wall.presses("class_ask")
+    home = Sees(room, page="app.py")
+    home.picks(room, 1)
+    assert room.now().n_votes == 1
+    wall.looks().presses("class_uncovers")
+    assert "**It is" in home.looks().words or "It is “the”" in home.words
+    at_home = Sees(room, is_teacher=True, page="app.py")
+    assert "class_ask" not in at_home.buttons
+
+
+def test_share_makes_a_class_of_what_can_be_asked_and_gives_its_links_once(monkeypatch):
+    monkeypatch.setattr(class_share, "SERVED", [True])
+    at = visit(LESSON, predict="off", lock="predict")
+    has_no_exception(at.button(key="share").click().run())
+    assert "would have nothing to vote on" in words(at)
+    assert "make_class" not in {each.key for each in at.button}
+    at = visit(LESSON, seed="3", large="on", cell="scores.0.0")
+    has_no_exception(at.button(key="share").click().run())
+    has_no_exception(at.button(key="make_class").click().run())
+    links = at.session_state["session"].own(class_share.MadeClass)
+    made = CLASSES.get(links.code)
+    assert made.is_teacher(links.token)
+    assert made.where() == (LESSON, {"example": "wild_cat", "seed": "3"})
+    made.ends()
+    has_no_exception(at.button(key="share").click().run())
+    assert at.session_state["session"].own(class_share.MadeClass) == class_share.MadeClass()
 
 
 def test_the_overview_is_folded_and_names_nobody(room):
