@@ -21,7 +21,7 @@ def drawn(asked: Any, tallies: Sequence[Tally], is_open: bool, letters: int = LE
     """
     if isinstance(asked, Row):
         rows = [guess for guess, n in tallies[-1] for _ in range(n)]
-        return rows_over(asked.names, rows, asked.truth if is_open else None)
+        return rows_over(asked.names, rows, asked.truth if is_open else None, letters)
     counts = [Counter(dict(each)) for each in tallies[-2:]]
     if isinstance(asked, Pick):
         names, turns, right = _picked(asked, counts)

@@ -223,7 +223,7 @@ def _teacher(now: Now) -> None:
             _act("Uncover the numbers", Classroom.uncovers, now)
             _act("Drop it", Classroom.goes_on, now, "tertiary")
         else:
-            if _has_next(now):
+            if len(_titles()) > 1:
                 _put_next(now, "Ask this next", "primary")
             _act("Back to the lesson", Classroom.goes_on, now, "tertiary")
 
@@ -243,14 +243,6 @@ def _put_link(now: Now) -> None:
             st.toggle("Nobody else joins", key=closed, on_change=_closes, args=(closed,))
 
 
-def _has_next(now: Now) -> bool:
-    """Whether the page has another question than the one that was asked, or other numbers."""
-    with untracked():
-        each = [(one.key, one.made()[1]) for one in _questions().values()]
-    asked_before = now.asked and (now.asked.key, now.asked.fingerprint)
-    return any(one != asked_before for one in each)
-
-
 def _put_next(now: Now, label: str, kind: str) -> None:
     """The questions of the page, and the button that asks one."""
     found = _questions()
@@ -261,12 +253,10 @@ def _put_next(now: Now, label: str, kind: str) -> None:
         )
         return
     names = [*found]
-    asked_before = now.asked.key if now.asked else ""
-    keys = [found[name].key for name in names]
-    if now.stage == OPEN and sent(PICKED) in names and found[sent(PICKED)].key == asked_before:
-        put_in(PICKED, names[(keys.index(asked_before) + 1) % len(names)])
-    if sent(PICKED) not in names:
-        put_in(PICKED, names[0])
+    if sent(PICKED) not in names:  # it was not there while the class voted: the next in turn
+        keys = [found[name].key for name in names]
+        before = now.asked.key if now.asked else ""
+        put_in(PICKED, names[(keys.index(before) + 1) % len(names) if before in keys else 0])
     look: dict[str, Any] = {"vertical_alignment": "bottom", "gap": "small", "width": "content"}
     with st.container(horizontal=True, **look):
         titles = {name: _titles()[name] for name in names}
@@ -298,8 +288,8 @@ def _titles() -> dict[str, str]:
 
 def _questions() -> dict[str, Any]:
     page = this_session().declared
-    names = _titles()
-    return {one.name: one for one in page.asks if one.name in names} if page else {}
+    asks = {one.name: one for one in page.asks} if page else {}
+    return {name: asks[name] for name in _titles()}
 
 
 def _asks(version: int) -> None:

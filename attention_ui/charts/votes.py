@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from ..picture import palette
 from ..picture.numbers import written
-from .bars import BAR, HEIGHT, LONG, up
+from .bars import HEIGHT, LONG, up
 from .chart import Chart
 from .template import QUIET, blank, table, template, tips
 
@@ -72,10 +72,13 @@ def _votes(letters: int) -> alt.LayerChart:
 
 
 def rows_over(
-    names: Sequence[str], rows: Sequence[Sequence[float]], truth: Sequence[float] | None = None
+    names: Sequence[str],
+    rows: Sequence[Sequence[float]],
+    truth: Sequence[float] | None = None,
+    letters: int = LETTERS,
 ) -> Chart:
     """Everybody's shares over the same names, a faint line each, and the true ones as bars once
-    these may be known.
+    these may be known. `letters` are so many pixels high.
     """
     cells = [
         (who, place, name, float(share), written(float(share)))
@@ -84,11 +87,11 @@ def rows_over(
     ]
     kinds = {"who": pa.int16(), "place": pa.int16(), "name": pa.string()}
     frame = table(cells, **kinds, share=pa.float32(), text=pa.string())
-    spec = _rows(truth is not None)
+    spec = _rows(truth is not None, letters)
     spec["params"] = [{"name": "row_names", "value": list(names)}]
     for layer in spec["layer"]:
         aslant = any(len(name) > LONG for name in names)
-        layer["encoding"]["x"]["axis"]["labelAngle"] = -45 if aslant else 0
+        layer["encoding"]["x"]["axis"]["labelAngle"] = -30 if aslant else 0
     mean = [sum(row[place] for row in rows) / (len(rows) or 1) for place in range(len(names))]
     told = f"{len(rows)} rows of shares; on average {_told(names, mean)}"
     told += "" if truth is None else f". The weights are {_told(names, truth)}"
@@ -99,19 +102,13 @@ def _told(names: Sequence[str], shares: Sequence[float]) -> str:
     return ", ".join(f"{name} {written(share)}" for name, share in zip(names, shares, strict=True))
 
 
-def width_of(n_names: int) -> int:
-    """The width in pixels that rows over so many names take where there is room."""
-    return (BAR + 22) * max(n_names, 4)
-
-
 @template("fit-x")
-def _rows(has_truth: bool) -> alt.LayerChart:
+def _rows(has_truth: bool, letters: int) -> alt.LayerChart:
+    quiet = {**QUIET, "labelFontSize": letters, "labelLimit": 8 * letters}
     across = alt.X(
         "place:O",
         title=None,
-        axis=alt.Axis(
-            labelExpr="row_names[datum.value]", labelOverlap=False, labelLimit=92, **QUIET
-        ),
+        axis=alt.Axis(labelExpr="row_names[datum.value]", labelOverlap=False, **quiet),
         scale=alt.Scale(paddingInner=0.3, paddingOuter=0.2),
     )
     base = blank()
@@ -119,20 +116,21 @@ def _rows(has_truth: bool) -> alt.LayerChart:
     shape = {"x": across, "y": up("share:Q"), "detail": "who:N"}
     drawn = [
         lines.mark_line(
-            strokeWidth=1.5, opacity=0.22, color=palette.CHOSEN, interpolate="linear", aria=False
+            strokeWidth=1.5, opacity=0.3, color=palette.CHOSEN, interpolate="linear", aria=False
         ).encode(**shape),
         lines.mark_tick(
-            thickness=3, opacity=0.3, color=palette.CHOSEN, aria=False, width={"band": 0.6}
+            thickness=3, opacity=0.45, color=palette.CHOSEN, aria=False, width={"band": 0.6}
         ).encode(**shape),
     ]
     if has_truth:
         true = base.transform_filter("datum.who == 0")
         told = tips(("name:N", "token"), ("share:Q", "the weight", ".4f"))
         bar = true.mark_bar(color=palette.BAR, width={"band": 0.6}, cornerRadiusEnd=3, aria=False)
-        number = true.mark_text(dy=-8, fontWeight="bold", color=palette.INK, aria=False)
+        line = {"fontSize": letters, "fontWeight": "bold", "color": palette.INK, "aria": False}
+        number = true.mark_text(dy=-letters / 2 - 2, **line)
         drawn = [
             bar.encode(x=across, y=up("share:Q"), tooltip=told),
             *drawn,
             number.encode(x=across, y=up("share:Q"), text="text:N"),
         ]
-    return alt.layer(*drawn).properties(width="container", height=HEIGHT + 40)
+    return alt.layer(*drawn).properties(width="container", height=(HEIGHT + 40) * letters / LETTERS)

@@ -191,6 +191,16 @@ def test_who_goes_on_elsewhere_is_shown_the_way_and_may_answer(room):
     assert "on this page" in here.words
 
 
+def test_the_questions_of_a_page_are_asked_in_turn(room):
+    wall = Sees(room, is_teacher=True, page="causal_mask")
+    asked = []
+    for _ in range(3):
+        wall.presses("class_ask")
+        asked.append(room.now().asked.title)
+        wall.presses("class_uncovers")
+    assert asked == ["Weights", "Four ways to hide", "Weights"]
+
+
 def test_a_class_that_ended_says_so(room):
     ann = Sees(room)
     room.ends()
