@@ -17,6 +17,7 @@ from attention_ui.classroom.classes import (
     MOST_CLASSES,
     MOST_TRIES,
     PROCESS,
+    QUIET,
     WITHIN,
     Classes,
     Tries,
@@ -346,6 +347,21 @@ def test_a_process_has_few_classes_and_forgets_those_that_ended():
     clock.now = LASTS + 1
     assert classes.get(rooms[1].code) is None
     assert classes._rooms == {}
+
+
+def test_a_class_that_nobody_has_open_makes_room_where_all_are_taken():
+    clock = Clock()
+    classes = Classes(clock)
+    rooms = [classes.make("home", {}) for _ in range(MOST_CLASSES)]
+    clock.now = QUIET / 2
+    for room in (*rooms[:3], *rooms[4:]):
+        room.pulse(is_teacher=True)
+    assert classes.make("home", {}) is None
+    clock.now = QUIET + 1
+    assert classes.make("home", {}) is not None
+    assert classes.get(rooms[3].code) is None
+    assert rooms[3].has_ended
+    assert classes.make("home", {}) is None, "the others were heard of since"
 
 
 def test_who_tries_many_codes_waits_and_nobody_else_does():

@@ -19,7 +19,8 @@ LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 """No vowels, so that no code is a word; and no digits, which name the process."""
 LONG = 8
 """20 to the power of 8: 25 billion codes."""
-MOST_CLASSES = 40
+MOST_CLASSES, QUIET = 40, 120.0
+"""And after so many seconds without anybody a class makes room for another, where all are taken."""
 MOST_TRIES, WITHIN, MOST_ADDRESSES = 20, 60.0, 2_000
 """So many wrong codes from one address, within so many seconds; and addresses that are kept."""
 
@@ -56,11 +57,17 @@ class Classes:
         self.tries = Tries(clock)
 
     def make(self, page: str, link: Mapping[str, str]) -> Classroom | None:
-        """A new class at this page; None where there are too many."""
+        """A new class at this page, in the place of one that nobody has open where there are too
+        many; None where all are open.
+        """
         with self._lock:
             self._forget()
             if len(self._rooms) >= MOST_CLASSES:
-                return None
+                quiet = min(self._rooms.values(), key=lambda one: one.heard)
+                if self._clock() - quiet.heard < QUIET:
+                    return None
+                quiet.ends()
+                del self._rooms[quiet.code]
             process = os.environ.get(PROCESS, "")
             drawn = "".join(secrets.choice(LETTERS) for _ in range(LONG))
             room = Classroom(process + drawn, page, link, self._clock)

@@ -148,6 +148,8 @@ class Classroom:
         self._first: dict[str, dict[str, First]] = {}
         self._version, self._heard = 0, 0
         self._has_ended = self._is_closed = False
+        self.heard = clock()
+        """When a browser of somebody who is in it asked last how it is."""
 
     # --- who is there --------------------------------------------------------------------------
     def joins(self) -> str:
@@ -184,6 +186,7 @@ class Classroom:
         with self._lock:
             if self._is_gone():
                 return ""
+            self.heard = self._clock()
             if not is_teacher:
                 return str(self._version)
             return f"{self._version}.{self._heard}.{len(self._here())}"

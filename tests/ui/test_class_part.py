@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 import pytest
+import streamlit
 
 from attention_ui.cards.question import GoneOn, Guesses
 from attention_ui.classroom.classes import CLASSES
@@ -227,6 +228,15 @@ def test_paper_has_no_class_and_a_page_without_a_cookie_has_nothing_of_it(room):
     with Sees(room).here():
         assert "Your class" not in str([each.value for each in visit(LESSON, paper="on").subheader])
     assert "Your class" not in str([each.value for each in visit(LESSON).subheader])
+
+
+def test_within_another_page_share_says_where_a_class_is_made(monkeypatch):
+    monkeypatch.setattr(class_share, "SERVED", [True])
+    monkeypatch.setattr(type(streamlit.context), "is_embedded", property(lambda _: True))
+    at = visit(LESSON)
+    has_no_exception(at.button(key="share").click().run())
+    assert "a browser keeps no class" in words(at)
+    assert "make_class" not in {each.key for each in at.button}
 
 
 def test_a_class_stands_on_the_home_page_too(room):
