@@ -13,7 +13,6 @@ instead.
 
 import os
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -96,7 +95,7 @@ def gate_opened() -> Any:
     return _gate(None)
 
 
-READABLE = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
+READABLE = {sys.prefix, sys.base_prefix, *(os.path.abspath(each) for each in sys.path)}
 """Folders whose files are of the program itself, the same for everybody; an app adds its own."""
 _OUTSIDE = {"open", "os.listdir", "os.scandir", "subprocess.Popen", "socket.connect"}
 
