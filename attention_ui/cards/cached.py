@@ -10,10 +10,10 @@ import torch
 from attention_core.trace import Step, Trace
 from attention_core.utils.caching import digest
 
-from ..controls.control import Values
 from ..frame.of_the_system import share_of_memory
 from ..reactive.cache import CALLED, Cache, while_made
 from ..reactive.code_check import OF_ANYTHING, ROOMS, UNTRACKED, never_reached
+from ..reactive.control import Values
 from ..reactive.function_identity import never_closed_over, told_apart_by
 from ..reactive.isolation import say_instead
 from . import tracked_trace
@@ -25,7 +25,7 @@ cache = Cache(MOST_BYTES)
 
 say_instead(
     "What it makes is kept for everybody by what it has read, so it can read what is noted: `v`, "
-    "the values of its controls; `trace`; `is_covered(…)`; `run_so_far(…)`; `session.fixed()`, "
+    "the values of its controls; `trace`; `is_covered(…)`; `run_so_far(…)`; `settings.fixed()`, "
     "what a teacher’s link hides or locks; or a source of its own "
     "(attention_ui/reactive/source.py). What runs for one visitor alone, such as what a button "
     "does, or what stands in "

@@ -12,10 +12,7 @@ from attention_core.lights.light import Light
 from attention_core.trace import Step, Trace
 
 from ..charts.chart import Chart
-from ..controls import session
-from ..controls.control import Control, Placed, Values
 from ..controls.lesson_session import this_session
-from ..controls.widget import control as draw_control
 from ..frame import lights
 from ..frame.data_frame import put_frame
 from ..frame.long_run import put_run_of
@@ -26,9 +23,12 @@ from ..picture.equation_parts import written_out
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
 from ..picture.sentence import with_sentence
+from ..reactive import settings
 from ..reactive.cache import SmallCache
+from ..reactive.control import Control, Placed, Values
 from ..reactive.fragments import event
 from ..reactive.isolation import Misdeclared
+from ..reactive.widget import control as draw_control
 from . import show
 from .seen import covered as covered
 from .show import Choosing
@@ -238,20 +238,20 @@ def button(label: str, key: str, change: Callable[[], Any], **look: Any) -> Show
 def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values: Any) -> Shown:
     """A button that sets values of controls. Raises Misdeclared for one that the page has not."""
     for name in values:
-        if name not in session.values():
-            known = ", ".join(sorted(session.values()))
+        if name not in settings.values():
+            known = ", ".join(sorted(settings.values()))
             raise Misdeclared(
                 f"the button {label!r} sets {name!r}, which no control of the page is called. They "
                 f"are {known}"
             )
     look = {"type": "tertiary", **(look or {})}
-    return replace(button(label, key, partial(session.change, **values), **look), sets=values)
+    return replace(button(label, key, partial(settings.change, **values), **look), sets=values)
 
 
 @event()
 def set_values(values: Mapping[str, Any]) -> None:
     """From a callback: set values of controls, and run what reads them."""
-    session.change(**values)
+    settings.change(**values)
 
 
 @dataclass(frozen=True)
@@ -336,7 +336,7 @@ class Picture:
         """The picture as it is now."""
         if self.carries is None:
             return self.layout
-        return self.layout_at(session.in_picture(self.carries.name))
+        return self.layout_at(settings.in_picture(self.carries.name))
 
     def draw(self) -> None:
         show.put_picture(self)

@@ -28,8 +28,6 @@ from attention_core.published.marking import Mark
 from attention_core.trace import Trace
 from attention_core.utils.validation import among
 
-from ..controls import session
-from ..controls.control import Control, Placed, Values
 from ..controls.covered import covered_how
 from ..controls.lesson_session import this_session
 from ..frame import ends
@@ -41,14 +39,16 @@ from ..frame.long_run import Run, Work, go_on, go_on_with_page, put_run, put_run
 from ..frame.page import open_lesson
 from ..frame.proof import marks_of, published_lessons
 from ..picture.layout import Layout
+from ..reactive import settings
 from ..reactive.code_check import check_code
+from ..reactive.control import Control, Placed, Values
 from ..reactive.fragments import end_page, fragment, page_fragments, window_is
 from ..reactive.function_identity import FunctionIdentity, function_identity
 from ..reactive.isolation import Misdeclared, is_closed, made_for_everybody
+from ..reactive.near_names import is_slip
 from ..reactive.session import the_session
 from ..reactive.source import source, tracked_later, untracked
 from ..reactive.visibility import watch_visibility
-from ..words import is_slip
 from .cached import cache
 from .card import framed
 from .covers import NUMBERS, SHAPE, Cover, giving_away, joined
@@ -89,7 +89,7 @@ def only_declared() -> Iterator[None]:
 def given(
     made: Callable[..., Any],
     trace: Callable[[], Trace],
-    values: Callable[[], Values] = session.values,
+    values: Callable[[], Values] = settings.values,
 ) -> Any:
     """What a function of a page gives, which takes what it asks for by name: `v` or `values`, those
     of the controls, and `trace`, the page's. Raises Misdeclared for any other name.
@@ -355,7 +355,7 @@ class Card:
 
     def _work(self) -> Work | None:
         with made_for_everybody(f"The work of the card {self.name!r} of {self.page.name}"):
-            return self.work(session.values())
+            return self.work(settings.values())
 
     def draw_work(self) -> None:
         """In place of a card that is not drawn: the work that others wait for."""
@@ -436,7 +436,7 @@ class Card:
                 )
 
     def _check(self, one: Picture) -> None:
-        if one.carries is not None and one.carries.name not in session.values():
+        if one.carries is not None and one.carries.name not in settings.values():
             raise Misdeclared(self.page.lacks(self.name, one.carries.name))
 
     def _named(self, each: Any) -> Any:
@@ -470,7 +470,7 @@ def _name_of(each: Any) -> str:
 
 
 def _is_on_phone() -> bool:
-    return window_is("phone") and not (session.values().card or session.values().paper)
+    return window_is("phone") and not (settings.values().card or settings.values().paper)
 
 
 def _is_picture(each: Any) -> bool:
@@ -519,7 +519,7 @@ class Fold:
 
     def draw(self) -> None:
         """The row, and what is in it where it is open."""
-        alone = session.values().card
+        alone = settings.values().card
         names = [name for each in self.cards for name in (each.name, *each.pictures)]
         if (alone and alone not in names) or (self._when and not self._page.given(self._when)):
             return
@@ -650,7 +650,7 @@ class Page:
         return self.trace_of, self.others, *self.closing, *(each._when for each in self.folds)
 
     def _make_trace(self) -> TrackedTrace:
-        values = session.values()
+        values = settings.values()
         return tracked(lambda: self.trace_of(values) if self.trace_of else Trace())
 
     def every_card(self) -> list[Card]:
@@ -659,7 +659,7 @@ class Page:
 
     def explained_above(self, card: Card) -> set[Term]:
         """The terms in words that always stand above a card, whatever was drawn first."""
-        if session.values().card:
+        if settings.values().card:
             return set()
         above = takewhile(lambda each: each is not card, self.cards)
         always = [each.words for each in above if isinstance(each.words, str) and not each.when]
@@ -856,7 +856,7 @@ class Page:
 
     def _ends(self) -> None:
         marks: list[Mark] = []
-        if self.published and not (session.values().card or session.values().paper):
+        if self.published and not (settings.values().card or settings.values().paper):
             marks = cache.get(
                 ("marks", self.name, self.identity),
                 self._make_marks,
@@ -918,7 +918,7 @@ def _asked_at(step: str) -> str:
 
 def waits_for(step: str, what: str = "This") -> Element:
     """In a card, in the place of what would answer the question that covers a step."""
-    if session.values().paper:
+    if settings.values().paper:
         return note(f"{what} is on the page itself: the link is at the end.")
     return note(f"{what} waits for your guess at {place_of(step)}.")
 

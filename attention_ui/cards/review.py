@@ -6,11 +6,11 @@ from functools import lru_cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from ..controls.control import understood
 from ..controls.shared import AROUND
 from ..frame.ends import Answer
 from ..picture.layout import Layout
 from ..picture.matrix import Matrix
+from ..reactive.control import understood
 from .elements import equation
 from .page import Page, given, only_declared
 from .question import fingerprint_of

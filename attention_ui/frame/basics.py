@@ -8,8 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..controls import session
-from ..reactive import isolation
+from ..reactive import isolation, settings
 from ..streamlit_workarounds import withheld
 from ..streamlit_workarounds.abandoned_pages import run_only_parts_that_are_there
 from ..streamlit_workarounds.kept_messages import keep_what_was_drawn
@@ -24,7 +23,7 @@ keep_what_was_drawn()
 isolation.withhold_also(withheld.withhold, withheld.give_back)
 run_only_parts_that_are_there()
 let_callbacks_end()
-take_nothing_back(session.is_late, session.begins)
+take_nothing_back(settings.is_late, settings.begins)
 run_in_turns()
 send_together()
 SPREAD = {"horizontal": True, "horizontal_alignment": "distribute", "vertical_alignment": "center"}
@@ -50,7 +49,7 @@ def takes(here: Lesson) -> str:
 
 def show_notices(drawn: str | None = None) -> None:
     """What could not be used, and what is drawn instead. Plain text: it may quote the person."""
-    notices = [*session.notices(), *filter(None, [drawn])]
+    notices = [*settings.notices(), *filter(None, [drawn])]
     # Always there: else the browser would build all that is below it anew.
     with st.container():
         if notices:

@@ -15,9 +15,9 @@ from typing import Any
 
 from ..cards.elements import Picture, Row
 from ..cards.page import Ask, Card, Made
-from ..controls.control import Control
 from ..controls.covered import EVERY, covered_how
 from ..controls.shared import PREDICT
+from ..reactive.control import Control
 from ..reactive.source import tracking
 from .questions import question
 from .reader import Reader

@@ -9,11 +9,11 @@ from ..cards.page import Ask, Card, Made, Page
 from ..cards.question import Guess, Guesses
 from ..cards.seen import in_card
 from ..cards.tracked_trace import plain
-from ..controls import session
-from ..controls.control import Control, Values, understood
 from ..controls.lesson_session import LessonSession
 from ..controls.shared import AROUND, FIRST
 from ..frame.long_run import Run, Runs
+from ..reactive import settings
+from ..reactive.control import Control, Values, understood
 from ..reactive.fragments import page_fragments
 from ..reactive.session import session_of
 
@@ -74,7 +74,7 @@ class Reader:
         self, values: Values, asked: Collection[str] = (), texts: Texts | None = None
     ) -> None:
         """These values, with these questions open and all others answered."""
-        self.session.values = values.read_by(session._track_value)
+        self.session.values = values.read_by(settings._track_value)
         self.session.chosen = {**self.texts, **(texts or {})}
         self.session.covering, self.session.cells, self.session.pictures = {}, [], {}
         page_fragments().known.clear()

@@ -23,7 +23,7 @@ import torch
 import attention_ui.cards.cached  # noqa: F401  what this app says is its own
 from attention_core.trace import Trace
 from attention_ui.cards.tracked_trace import plain
-from attention_ui.controls import session
+from attention_ui.reactive import settings
 from attention_ui.reactive.cache import Cache, SmallCache
 from attention_ui.reactive.code_check import check_code, for_one_visitor
 from attention_ui.reactive.function_identity import function_identity
@@ -151,7 +151,7 @@ REACHES = {
     "a trace without its notes": (lambda: plain(Trace()), "tracks nothing"),
     "the trace of a step": (lambda step: Trace.of(step), "tracks nothing"),
     "what is noted later": (lambda: tracked_later(), "tracks nothing"),
-    "a source without its notes": (lambda: session.value._current("d"), "tracks nothing"),
+    "a source without its notes": (lambda: settings.value._current("d"), "tracks nothing"),
     "values unread": (lambda v: v._values, "tracks nothing"),
 }
 
