@@ -8,7 +8,6 @@ from attention_ui.cards.why_there import NUMBERS_WORDS, adds_up, called
 from attention_ui.cards.why_there import told as told_why
 from attention_ui.charts.score_parts import FEW
 from attention_ui.charts.score_parts import chart as who_wrote
-from attention_ui.frame.long_run import Work, run_so_far
 from attention_ui.frame.models import has_changed, readable
 from attention_ui.lessons.real_model import (
     charts,
@@ -30,6 +29,7 @@ from attention_ui.lessons.real_model.lesson import chosen_of, drawn_of_head, pre
 from attention_ui.lessons.real_model.running import at_hand, passes
 from attention_ui.picture.sentence import sentence
 from attention_ui.reactive import settings
+from attention_ui.reactive.long_run import Work, run_so_far
 
 OFF = "real_model_off"
 RECORDING = "recording"

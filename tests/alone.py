@@ -7,7 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from attention_ui.cards.page import Made, Page, only_declared
+from attention_ui.cards.page import Page
 from attention_ui.cards.seen import in_card
 from attention_ui.cards.tracked_trace import plain
 from attention_ui.controls.lesson_session import LessonSession
@@ -15,6 +15,7 @@ from attention_ui.frame.lesson_modules import controls_of, known_among
 from attention_ui.reactive import fragments, settings
 from attention_ui.reactive.control import Control, Values
 from attention_ui.reactive.isolation import SESSION
+from attention_ui.reactive.page import Made, only_declared
 from attention_ui.reactive.session import _OF_RUN
 from attention_ui.reactive.source import Dependencies, tracking
 from conftest import ROOT

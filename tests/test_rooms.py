@@ -229,18 +229,18 @@ OWNERS = {
     "is_stale": "reactive/fragments",  # what runs
     "waiting": "reactive/fragments reactive/visibility",  # what waits, and who tells the browser
     "rerun_stale": "reactive/fragments",  # when: at the end of an event, and nowhere else
-    "Cache": "cards/cached reactive/cache",  # what is kept for everybody
+    "Cache": "cards/cached reactive/cache reactive/page",  # what is kept for everybody
     "is_asked": "cards/page cards/question",  # what is covered
     # What looks at a source and tracks nothing: what a card shows of it would stay as it was.
     "unread": "cards/changing cards/show lessons/real_model/write_on "
     "reactive/control reactive/settings",
     "currents": "reactive/cache reactive/source",
     # What goes through the gate that is closed while something is made for everybody.
-    "the_session": "cards/page frame/long_run reactive/code_check reactive/session "
+    "the_session": "cards/page reactive/long_run reactive/code_check reactive/session "
     "reactive/settings reactive/source",
     "gate_opened": "reactive/code_check reactive/isolation reactive/session reactive/source",
     "tracked_later": "cards/page reactive/code_check reactive/source",
-    "made_for_everybody": "cards/page reactive/cache reactive/isolation",
+    "made_for_everybody": "reactive/cache reactive/isolation reactive/page",
 }
 """What stands for a decision, and the modules that may use it: see “Who decides” in NOTES.md."""
 

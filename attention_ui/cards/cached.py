@@ -12,7 +12,7 @@ from attention_core.utils.caching import digest
 
 from ..frame.of_the_system import share_of_memory
 from ..reactive.cache import CALLED, Cache, while_made
-from ..reactive.code_check import OF_ANYTHING, ROOMS, UNTRACKED, never_reached
+from ..reactive.code_check import ROOMS, never_reached
 from ..reactive.control import Values
 from ..reactive.function_identity import never_closed_over, told_apart_by
 from ..reactive.isolation import say_instead
@@ -33,7 +33,6 @@ say_instead(
     *(f"{UI}.{room}." for room in ("controls", "cards", "frame")),
 )
 CALLED |= {
-    "card": "The card {2!r} of {1}",
     "ask": "The question {2!r} of {1}",
     "hides": "What the question {2!r} of {1} covers",
     "answers": "A closing answer of {1}",
@@ -44,7 +43,6 @@ CALLED |= {
 told_apart_by[torch.Tensor] = lambda one: digest(one.detach())
 never_closed_over |= dict.fromkeys((Values, Trace, Step), "`v` or `trace`")
 ROOMS += [f"{UI}.{room}" for room in ("lessons", "charts", "picture", "words")]
-OF_ANYTHING["_values"] = UNTRACKED
 never_reached(vars(Trace)["of"].__func__, tracked_trace.plain)
 
 

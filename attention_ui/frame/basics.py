@@ -8,22 +8,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..reactive import isolation, settings
-from ..streamlit_workarounds import withheld
-from ..streamlit_workarounds.abandoned_pages import run_only_parts_that_are_there
-from ..streamlit_workarounds.kept_messages import keep_what_was_drawn
+from ..reactive import settings
+from ..reactive.with_streamlit import mend_streamlit
 from ..streamlit_workarounds.message_batching import send_together
 from ..streamlit_workarounds.run_queue import run_in_turns
-from ..streamlit_workarounds.stale_messages import take_nothing_back
-from ..streamlit_workarounds.uninterrupted_callbacks import let_callbacks_end
 from .contents import Lesson, lesson
 from .of_the_system import give_large_blocks_back, raise_open_files, search_seldom
 
-keep_what_was_drawn()
-isolation.withhold_also(withheld.withhold, withheld.give_back)
-run_only_parts_that_are_there()
-let_callbacks_end()
-take_nothing_back(settings.is_late, settings.begins)
+mend_streamlit()
 run_in_turns()
 send_together()
 SPREAD = {"horizontal": True, "horizontal_alignment": "distribute", "vertical_alignment": "center"}

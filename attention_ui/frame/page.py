@@ -32,6 +32,7 @@ from ..reactive import settings
 from ..reactive.control import Control, Values
 from ..reactive.fragments import event, fragment
 from ..reactive.isolation import Misdeclared
+from ..reactive.long_run import stop_all
 from ..reactive.source import source, untracked
 from ..reactive.widget import control
 from ..streamlit_workarounds import style
@@ -42,7 +43,6 @@ from .basics import ICON, SPREAD, show_notices, takes, warm_up
 from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, WAY, Lesson, lesson
 from .glossary import Term, meanings, terms_in, title_and_glossary
 from .lesson_modules import controls_of, fixed_now, known_among
-from .long_run import stop_all
 from .share import share
 from .spaced_repetition import ComingBack, put_browser
 from .started import SMOL, real_model

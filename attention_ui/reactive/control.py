@@ -130,6 +130,11 @@ class Control:
     look: Mapping[str, Any] = field(default_factory=dict)
     """What else its widget is given, such as its `step`."""
 
+    @property
+    def made_by(self) -> tuple:
+        """The functions by which it depends on others."""
+        return self.start, self.options, self.check, self.fits
+
     def setting(self, value: Any) -> dict[str, Any]:
         """The values of controls, by their names, with which it stands at a value."""
         return {self.name: value}
@@ -181,8 +186,6 @@ class Placed:
 
     control: Control
     look: Mapping[str, Any] = field(default_factory=dict)
-    in_picture: str = ""
-    """The name of the picture that carries it, `*` for that of its card; "" for a plain one."""
 
 
 Understood = tuple[Values, dict[str, ValueError]]

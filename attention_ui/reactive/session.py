@@ -35,7 +35,7 @@ class Session:
 
     first: ClassVar[Mapping[str, str]] = {}
     """What an address that says nothing stands for: a preset, by which all controls start."""
-    instead: ClassVar[str] = "It stands as it starts."
+    instead: ClassVar[str] = "The value that it starts with is used."
     """What is said after what a link has and cannot be used."""
     shorten: ClassVar[str] = "Shorten what was typed."
     """What is said to whoever has chosen more than an address holds."""

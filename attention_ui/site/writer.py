@@ -12,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..cards.elements import Alive, Picture, Row, Shown
-from ..cards.page import Ask, Card, Made, place_of
+from ..cards.elements import Alive, InPicture, Picture, Row, Shown
+from ..cards.page import Ask, Card, place_of
 from ..cards.show import first_cell, fitted, stops_of
 from ..charts.chart import Chart
 from ..controls import session
@@ -22,11 +22,12 @@ from ..controls.shared import has_random_numbers
 from ..frame.contents import lesson
 from ..frame.ends import RANDOM
 from ..frame.lights import SIGNS, as_taught, lights_of
-from ..frame.long_run import run_so_far
 from ..picture.layout import Layout
 from ..reactive import settings
 from ..reactive.control import TYPED, Control, Placed
 from ..reactive.fields import Flag
+from ..reactive.long_run import run_so_far
+from ..reactive.page import Made
 from . import pictures
 from .markdown import formula, inline, markdown, plain
 from .reader import Reader
@@ -233,7 +234,9 @@ class Writer:
         one, look = placed.control, placed.look
         if one.name in session.names_in("hide"):
             return ""
-        name = placed.in_picture.replace("*", self._card.name) if placed.in_picture else ""
+        name = (
+            placed.in_picture.replace("*", self._card.name) if isinstance(placed, InPicture) else ""
+        )
         here = self.placed.setdefault(self._card.name, {})
         is_carried = bool(name) and name in self.carried.get(one.name, ())
         here[one.name] = here.get(one.name, False) or is_carried

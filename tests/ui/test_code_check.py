@@ -227,10 +227,11 @@ OUTSIDE = {
     "attention_ui/cards/show.py": "when a visit began, in the names of its views",
     "attention_ui/frame/basics.py": "the icon, once a process",
     "attention_ui/frame/spaced_repetition.py": "its script; whose changes a browser makes once",
-    "attention_ui/frame/long_run.py": "how long a slice of work takes",
+    "attention_ui/reactive/long_run.py": "how long a slice of work takes",
     "attention_ui/frame/models.py": "which models there are: the source `model`",
     "attention_ui/frame/recordings.py": "which recordings there are, and whether one has changed: "
     "a source of its own",
+    "attention_ui/reactive/page.py": "the name of a script that never shows its page",
     "attention_ui/reactive/visibility.py": "its script, once a process",
     "attention_ui/frame/of_the_system.py": "what a server is told of its machine, once",
     "attention_ui/frame/save_picture.py": "which press of a button it was",

@@ -13,12 +13,13 @@ from attention_ui.cards.tracked_trace import tracked
 from attention_ui.controls import session
 from attention_ui.controls.lesson_session import LessonSession, this_session
 from attention_ui.frame import basics  # noqa: F401  what withholds Streamlit
-from attention_ui.frame.long_run import Work, run_so_far
 from attention_ui.reactive import fragments, isolation, settings
 from attention_ui.reactive.cache import Cache, SmallCache
 from attention_ui.reactive.control import Values
 from attention_ui.reactive.function_identity import function_identity
 from attention_ui.reactive.isolation import Misdeclared
+from attention_ui.reactive.long_run import Work, run_so_far
+from attention_ui.reactive.near_names import is_slip
 from attention_ui.reactive.session import _OF_RUN
 from attention_ui.reactive.source import tracked_later, tracking, untracked
 
@@ -319,12 +320,12 @@ def test_whether_something_is_covered_that_no_question_covers_is_refused(name, c
 
 @pytest.mark.parametrize("slip", ["weihgts", "weigts", "weightss", "weights_", "wfights"])
 def test_a_slip_in_a_name_is_seen(slip):
-    assert cards.is_slip(slip, "weights")
+    assert is_slip(slip, "weights")
 
 
 @pytest.mark.parametrize("other", ["weights", "scores", "weights_2", "head_weights", "swieghts"])
 def test_another_name_is_no_slip(other):
-    assert not cards.is_slip(other, "weights")
+    assert not is_slip(other, "weights")
 
 
 # --- long work ------------------------------------------------------------------------------------

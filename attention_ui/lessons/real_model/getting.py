@@ -3,9 +3,9 @@
 import streamlit as st
 
 from ...frame.lights import note
-from ...frame.long_run import Work, go_on, put_run, run_so_far
 from ...frame.models import OWN, SMOL, choices, install, is_alone, say_why, why_refused
 from ...reactive import settings
+from ...reactive.long_run import Work, go_on, put_run, run_so_far
 
 
 def way_to_a_model() -> None:

@@ -20,12 +20,12 @@ from ...cards.elements import Element
 from ...charts.chart import Chart
 from ...controls.lesson_session import this_session
 from ...frame.ends import closes
-from ...frame.long_run import Steps, Work, run_so_far, within_callback
 from ...frame.models import most_read
 from ...reactive import settings
 from ...reactive.code_check import for_one_visitor
 from ...reactive.control import Values
 from ...reactive.fragments import commit, current_fragment, event, event_of_run, is_mounted
+from ...reactive.long_run import Steps, Work, run_so_far, within_callback
 from ...reactive.settings import in_picture
 from ...reactive.widget import control, is_there, sent
 from ...streamlit_workarounds.room_of_control import put_empty_room
