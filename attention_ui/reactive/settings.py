@@ -71,7 +71,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
         each.name: each.field.write(values[each.name]) for each in controls if each.name in along
     }
     state.unread -= values.keys()
-    state.page, state.controls, state.values = page, tuple(controls), values.read_by(_track_value)
+    state.page, state.controls, state.values = page, tuple(controls), values.read_by(track_value)
     save()
     has_browser = "Mozilla" in st.context.headers.get("User-Agent", "")
     begin_page(is_same, has_browser and not state.is_printed(), state.is_all_at_once())
@@ -150,7 +150,8 @@ def save() -> None:
     state.written = (page, link)
 
 
-def _track_value(name: str) -> None:
+def track_value(name: str) -> None:
+    """For `Values.read_by`: whoever reads the value of a control depends on it."""
     if is_tracked():
         value(name)
 
@@ -318,7 +319,7 @@ def _understand_anew() -> None:
 
 def _understand_as(known: Understood) -> None:
     state, (values, wrong) = this_session(), known
-    state.values, state.unfit = values.read_by(_track_value), {*wrong}
+    state.values, state.unfit = values.read_by(track_value), {*wrong}
 
 
 def _try(texts: Texts, is_preset: bool = False) -> str | None:
