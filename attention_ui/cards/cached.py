@@ -4,6 +4,7 @@ know of this app (`attention_ui/reactive`).
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 
@@ -15,7 +16,7 @@ from ..reactive.cache import CALLED, Cache, while_made
 from ..reactive.code_check import ROOMS, never_reached
 from ..reactive.control import Values
 from ..reactive.function_identity import never_closed_over, told_apart_by
-from ..reactive.isolation import say_instead
+from ..reactive.isolation import READABLE, say_instead
 from . import tracked_trace
 
 UI = __package__.rpartition(".")[0]
@@ -42,6 +43,7 @@ CALLED |= {
 }
 told_apart_by[torch.Tensor] = lambda one: digest(one.detach())
 never_closed_over |= dict.fromkeys((Values, Trace, Step), "`v` or `trace`")
+READABLE.add(str(Path(__file__).parents[2]))
 ROOMS += [f"{UI}.{room}" for room in ("lessons", "charts", "picture", "words")]
 never_reached(vars(Trace)["of"].__func__, tracked_trace.plain)
 

@@ -291,7 +291,10 @@ def _judge(key: str, asked: Question, now: int, guess: Any) -> None:
 
 
 def _answered(key: str, asked: Question, now: int, given: Guess, tells_tally: bool = True) -> None:
-    """The guess and the verdict, what the question teaches, and a way to guess again."""
+    """The question, the guess and the verdict, what it teaches, and a way to guess again."""
+    st.caption(asked.words, width="content")
+    if asked.asked:
+        st.text(asked.asked, width="content")
     if given.verdict is None:
         st.markdown(f"{asked.answer()} {asked.teaches}".strip(), width="content")
     elif given.fingerprint != now:

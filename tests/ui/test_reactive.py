@@ -4,8 +4,12 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from attention_core import Inputs, embed
@@ -250,3 +254,42 @@ def test_a_cache_holds_no_more_than_its_bytes_and_one_thing_however_large(comes)
         held = [n_bytes for _, n_bytes in cache._found.values()]
         assert sum(held) <= 100 or len(held) == 1
         assert sum(held) == cache._bytes
+
+
+# --- files ----------------------------------------------------------------------------------------
+def by_a_library(path):
+    return np.loadtxt(path)
+
+
+def caught(path):
+    with suppress(ValueError):
+        return np.loadtxt(path)
+    return None
+
+
+def its_names(path):
+    return sorted(path.parent.iterdir())
+
+
+@pytest.mark.parametrize("reads", [by_a_library, caught, its_names])
+def test_a_file_is_refused_whoever_reads_it(reads, tmp_path):
+    """No look at the code would find what a library opens."""
+    path = tmp_path / "numbers.txt"
+    path.write_text("1 2 3")
+    with pytest.raises(Misdeclared, match=r" reads .*, which may be another tomorrow"):
+        made(Cache(1_000), partial(reads, path))
+    assert by_a_library(path).tolist() == [1, 2, 3]
+
+
+@source()
+def in_the_file(path):
+    return path.read_text()
+
+
+def test_a_source_may_read_a_file_and_so_may_the_program_its_own(tmp_path):
+    path = tmp_path / "numbers.txt"
+    path.write_text("1 2 3")
+    with isolation.made_for_everybody("The card 'one'"):
+        assert in_the_file(path) == "1 2 3"
+        assert README.read_text("utf-8")
+        assert Path(np.__file__).read_bytes()
