@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,7 +33,8 @@ def main(arguments: list[str] | None = None) -> int | str:
         if find_spec("attention_ui.frame") is None:
             return "The app is not in this package of pictures: `pip install .` brings it."
         does = {"model": lambda _: _get_model(), "serve": _serve}
-        does |= {"page": _write_page, "site": _write_site, "scorm": _write_page}
+        does |= {"page": _writes("write_page"), "scorm": _writes("write_package")}
+        does |= {"site": _writes("write_site")}
         return does.get(asked.command, _start)(asked)
     except KeyboardInterrupt:
         return STOPPED
@@ -42,8 +44,12 @@ def _asked(arguments: list[str]) -> argparse.Namespace:
     """What is asked for; settings of a lesson may also stand behind options."""
     parser = _parser()
     asked, rest = parser.parse_known_args(arguments)
-    if rest and (not hasattr(asked, "settings") or any(each.startswith("-") for each in rest)):
+    takes_more = hasattr(asked, "settings") or hasattr(asked, "given")
+    if rest and (not takes_more or any(each.startswith("-") for each in rest)):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if hasattr(asked, "given"):
+        asked.lessons = [each for each in (*asked.given, *rest) if "=" not in each]
+        rest = [each for each in (*asked.given, *rest) if "=" in each]
     try:
         asked.settings = [*getattr(asked, "settings", ()), *map(_setting, rest)]
     except argparse.ArgumentTypeError as error:
@@ -90,11 +96,16 @@ def _parser() -> argparse.ArgumentParser:
     page = commands.add_parser("page", help="write a lesson as one file: page causal_mask")
     page.add_argument("--strict", action="store_true",
                       help="for pages that let no text become code")  # fmt: skip
-    scorm = commands.add_parser("scorm", help="write a lesson for a course platform: SCORM 1.2")
+    page.add_argument("lesson", help="its name, such as causal_mask")
+    scorm = commands.add_parser(
+        "scorm", help="write lessons for a course platform: scorm causal_mask, SCORM 1.2"
+    )
+    scorm.add_argument("given", nargs="+", metavar="lesson | name=value",
+                       help="lessons, of which several are one course, such as causal_mask; and "
+                       "settings, as a link of the app has them: seed=3")  # fmt: skip
+    page.add_argument("settings", nargs="*", metavar="name=value", type=_setting,
+                      help="as a link of the app has them: seed=3")  # fmt: skip
     for each in (page, scorm):
-        each.add_argument("lesson", help="its name, such as causal_mask")
-        each.add_argument("settings", nargs="*", metavar="name=value", type=_setting,
-                          help="as a link of the app has them: seed=3")  # fmt: skip
         each.add_argument("-o", "--output", type=Path, help="the file; else the lesson's name")
         each.add_argument("--app", default=None, metavar="URL", type=_address,
                           help="where the app is, for links to what only it can do")  # fmt: skip
@@ -176,22 +187,17 @@ def _get_model() -> int | str:
     return 0
 
 
-def _write_page(asked: argparse.Namespace) -> int | str:
-    """Write a lesson as one file, and say what is in it."""
-    if wrong := _no_writer():
-        return wrong
-    from attention_ui.site.command import write_page
+def _writes(name: str) -> Callable[[argparse.Namespace], int | str]:
+    """What writes lessons as files, by its name in `attention_ui/site/command.py`."""
 
-    return write_page(SERVED / "pages", asked)
+    def write(asked: argparse.Namespace) -> int | str:
+        if wrong := _no_writer():
+            return wrong
+        from attention_ui.site import command
 
+        return getattr(command, name)(SERVED / "pages", asked)
 
-def _write_site(asked: argparse.Namespace) -> int | str:
-    """Write all lessons as a folder, and say how large it is."""
-    if wrong := _no_writer():
-        return wrong
-    from attention_ui.site.command import write_site
-
-    return write_site(SERVED / "pages", asked)
+    return write
 
 
 def _no_writer() -> str:

@@ -19,11 +19,8 @@ from .lesson_file import (
     SHARED_HEAD,
     LessonFile,
     document,
-    fonts,
     lesson_file,
-    script,
-    style,
-    vega,
+    shared_files,
 )
 from .markdown import inline, markdown, plain
 
@@ -89,10 +86,7 @@ def folder(
         text = made.files[f"{each.name}.html"] = one.page_of_site(HEAD, _ways(before, after))
         says(f"{each.name}.html: {each.title}, {len(text) / 1_000:,.0f} kB")
     made.files |= {
-        SHARED["vega"]: vega(),
-        SHARED["script"]: script(),
-        SHARED["style"]: style(),
-        SHARED["fonts"]: fonts(),
+        **shared_files(),
         "home.js": (_HERE / "home.js").read_text(encoding="utf-8"),
         "index.html": _home(made.lessons, chosen),
         "glossary.html": _glossary(known),

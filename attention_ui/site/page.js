@@ -26,8 +26,9 @@
   let last = "";
   const keep = () => {
     try { localStorage.setItem(place, JSON.stringify(done)); } catch { /* a frame of its own */ }
-    window.dispatchEvent(new CustomEvent("attention", { detail: summary() }));
+    tell();
   };
+  const tell = () => window.dispatchEvent(new CustomEvent("attention", { detail: summary() }));
 
   // --- states ------------------------------------------------------------------------------------
   const name_of = (move, asked) => Object.entries(move).map(([name, text]) => `${name}=${text}`).sort()
@@ -602,7 +603,10 @@
       const { numbers, guess } = done.answered[name];
       return [name, [numbers, guess]];
     })), passed: done.passed, first: done.first };
-    return { brief, lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length,
+    // The first verdict on each question, whatever its numbers were.
+    const first_of = (name) => Object.entries(done.first).find(([each]) => each.split(" ")[0] === name)?.[1];
+    const right_of_all = Object.keys(told.asks).filter((name) => first_of(name) === "right").length;
+    return { brief, lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length, right_of_all,
       right: each.filter((one) => one === "right").length, guessed: each.filter((one) => one !== "shown").length, done };
   };
   const restore = ({ given = {}, passed = [], first = {} }) => {
@@ -634,6 +638,7 @@
   by_address();
   if (window.attentionStored) restore(window.attentionStored);
   put();
+  tell();
   if (location.hash && !location.hash.includes("=")) show_anchor();
   const later = () => {
     const next = all("[data-picture]").find((each) => !views.has(each) && !drawing.has(each) && each.offsetParent);

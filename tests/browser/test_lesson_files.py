@@ -2,6 +2,7 @@
 
 import io
 import re
+import shutil
 import zipfile
 from collections import Counter
 from functools import partial
@@ -260,53 +261,127 @@ def test_a_site_is_searched_and_is_there_without_the_internet(served, new_page):
     assert page.locator("dt").count() > 40
 
 
-PLATFORM = """<link rel="icon" href="data:,"><script>
-const kept = JSON.parse(sessionStorage.kept ?? "{}");
-window.calls = [];
-const answer = (name, of) => (...given) => { calls.push([name, ...given]); return of(...given); };
-window.API = {
-  LMSInitialize: answer("LMSInitialize", () => "true"),
-  LMSFinish: answer("LMSFinish", () => "true"),
-  LMSCommit: answer("LMSCommit", () => {
-    sessionStorage.kept = JSON.stringify(kept);
-    return "true";
-  }),
-  LMSGetValue: answer("LMSGetValue", (name) => kept[name] ?? ""),
-  LMSSetValue: answer("LMSSetValue", (name, value) => {
-    kept[name] = String(value);
-    return "true";
-  }),
-  LMSGetLastError: () => "0", LMSGetErrorString: () => "", LMSGetDiagnostic: () => "",
-};
-window.kept = kept;
-</script><iframe src="SCO" width="1000" height="800"></iframe>"""
+STAND_IN = """{
+  LMSInitialize: () => "true", LMSFinish: () => "true", LMSCommit: () => "true",
+  LMSGetValue: (name) => kept[name] ?? "",
+  LMSSetValue: (name, value) => { kept[name] = String(value); return "true"; },
+  LMSGetLastError: () => "0",
+}"""
+"""Keeps what it is told, whatever that is."""
+SCORM_AGAIN = ROOT / "node_modules" / "scorm-again" / "dist" / "scorm12.min.js"
+"""A runtime of course platforms, which knows what SCORM allows. `.ci/run` gets it."""
+PLATFORM = """<link rel="icon" href="data:,"><script src="scorm12.min.js"></script><script>
+const sco = location.hash.slice(1), kept = JSON.parse(sessionStorage[sco] ?? "{}");
+const runtime = RUNTIME, wrong = [], calls = [];
+window.API = new Proxy({}, { get: (_, name) => (...given) => {
+  const answer = runtime[name](...given), error = runtime.LMSGetLastError();
+  calls.push([name, ...given]);
+  if (String(error) !== "0" || answer === "false") wrong.push([name, ...given, error]);
+  if (name === "LMSSetValue") kept[given[0]] = given[1];
+  sessionStorage[sco] = JSON.stringify(kept);
+  return answer;
+} });
+for (const [name, value] of "loadFromFlattenedJSON" in runtime ? Object.entries(kept) : []) {
+  if (/suspend_data|status|score/.test(name)) runtime.loadFromFlattenedJSON({ [name]: value });
+}
+onload = () => document.body.append(Object.assign(document.createElement("iframe"),
+  { src: sco, width: 1000, height: 800 }));
+</script>"""
 """A stand-in of a course platform, which keeps what it is told while its tab is open."""
 
 
-def test_a_package_reports_to_a_course_platform_and_resumes(new_page, tmp_path):
-    made = lesson_file(ROOT / "pages" / "simplified_attention.py", {}, moves=False)
-    with zipfile.ZipFile(io.BytesIO(package(made))) as packed:
-        packed.extractall(tmp_path)
-    manifest = ElementTree.parse(tmp_path / "imsmanifest.xml").getroot()
-    (sco,) = [each.get("href") for each in manifest.iter() if each.tag.endswith("}resource")]
-    (tmp_path / "platform.html").write_text(PLATFORM.replace("SCO", sco), encoding="utf-8")
+@pytest.fixture(params=["ours", "scorm-again"])
+def platform(request, tmp_path):
+    """A course platform with these lessons in it: opens one of them, by its address."""
+    runtime = STAND_IN
+    (tmp_path / "scorm12.min.js").write_text("")
+    if request.param == "scorm-again":
+        if not SCORM_AGAIN.exists():
+            pytest.skip("scorm-again is not here: npm install --no-save scorm-again")
+        shutil.copy(SCORM_AGAIN, tmp_path)
+        runtime = "new Scorm12API({ logLevel: 5 })"
+
+    def opens(lessons):
+        with zipfile.ZipFile(io.BytesIO(package(lessons))) as packed:
+            packed.extractall(tmp_path)
+        told = PLATFORM.replace("RUNTIME", runtime)
+        (tmp_path / "platform.html").write_text(told, encoding="utf-8")
+        resources = ElementTree.parse(tmp_path / "imsmanifest.xml").getroot().iter()
+        return [each.get("href") for each in resources if each.get(f"{ADLCP}scormtype") == "sco"]
+
     with ThreadingHTTPServer(("localhost", 0), partial(Quiet, directory=str(tmp_path))) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        page = new_page()
-        page.goto(f"http://localhost:{server.server_port}/platform.html")
-        asked = page.frame_locator("iframe").locator(".ask[data-ask=looks_at]")
-        asked.get_by_role("button").first.wait_for()
-        assert page.evaluate("kept['cmi.core.lesson_status']") == "incomplete"
-        told = made.told["asks"]["looks_at"]["states"]["?"]
-        right = next(guess for guess, at in told["verdicts"].items() if told["said"][at][0])
-        asked.get_by_role("button").nth(int(right)).click()
-        asked.locator(".said").wait_for()
-        kept = page.evaluate("kept")
-        assert kept["cmi.core.lesson_status"] == "completed"
-        assert kept["cmi.core.score.raw"] == "100"
-        assert len(kept["cmi.suspend_data"]) <= 4096
-        page.evaluate("localStorage.clear()")
-        page.reload()
-        asked.locator(".said").wait_for()
-        assert asked.locator(".said").inner_text().startswith("✓ ")
+        yield opens, f"http://localhost:{server.server_port}/platform.html"
         server.shutdown()
+
+
+ADLCP = "{http://www.adlnet.org/xsd/adlcp_rootv1p2}"
+
+
+def lessons_of(*names, **texts):
+    return [lesson_file(ROOT / "pages" / f"{name}.py", texts, moves=False) for name in names]
+
+
+def right_of(made, name):
+    """The place of a choice that is right at a question."""
+    told = made.told["asks"][name]["states"]["?"]
+    return int(next(guess for guess, at in told["verdicts"].items() if told["said"][at][0]))
+
+
+def test_a_package_reports_to_a_course_platform_and_resumes(platform, new_page):
+    opens, address = platform
+    (made,) = lessons_of("simplified_attention")
+    page = new_page()
+    (sco,) = opens([made])
+    page.goto(f"{address}#{sco}")
+    asked = page.frame_locator("iframe").locator(".ask[data-ask=looks_at]")
+    asked.get_by_role("button").first.wait_for()
+    assert page.evaluate("kept['cmi.core.lesson_status']") == "incomplete"
+    assert "cmi.core.score.raw" not in page.evaluate("kept"), "nothing was answered yet"
+    asked.get_by_role("button").nth(right_of(made, "looks_at")).click()
+    asked.locator(".said").wait_for()
+    kept = page.evaluate("kept")
+    assert kept["cmi.core.lesson_status"] == "completed"
+    assert kept["cmi.core.score.raw"] == "100"
+    assert len(kept["cmi.suspend_data"]) <= 4096
+    assert page.evaluate("wrong") == []
+    page.evaluate("document.querySelector('iframe').remove()")
+    last = page.evaluate("calls.slice(-3).map(([name, ...given]) => [name, given[0]])")
+    assert last == [
+        ["LMSSetValue", "cmi.core.session_time"],
+        ["LMSSetValue", "cmi.core.exit"],
+        ["LMSFinish", ""],
+    ]
+    assert page.evaluate("wrong") == []
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    asked.locator(".said").wait_for()
+    assert asked.locator(".said").inner_text().startswith("✓ ")
+    asked.get_by_role("button", name="Guess again").click()
+    assert page.evaluate("kept['cmi.core.lesson_status']") == "completed", "it stays so"
+    assert page.evaluate("wrong") == []
+
+
+def test_each_lesson_of_a_course_reports_by_itself(platform, new_page):
+    """Its score is of all its questions; a lesson without any is completed once it is open."""
+    opens, address = platform
+    first, second = *lessons_of("causal_mask"), *lessons_of("without_softmax", predict="off")
+    page = new_page()
+    scos = opens([first, second])
+    assert len(scos) == 2
+    page.goto(f"{address}#{scos[0]}")
+    inside = page.frame_locator("iframe")
+    inside.locator("#mask .picture svg text").first.wait_for()
+    inside.locator(".ask").first.get_by_role("button", name="Show me").click()
+    inside.locator(".ask .said").first.wait_for()
+    assert len(first.told["asks"]) > 1
+    assert page.evaluate("kept['cmi.core.score.raw']") == "0", "who is shown has not guessed"
+    assert page.evaluate("kept['cmi.core.lesson_status']") == "incomplete"
+    assert page.evaluate("wrong") == []
+    page.goto("about:blank")
+    page.goto(f"{address}#{scos[1]}")
+    inside.locator(".picture svg text").first.wait_for()
+    assert page.evaluate("kept['cmi.core.lesson_status']") == "completed"
+    assert "cmi.core.score.raw" not in page.evaluate("kept"), "nothing is asked"
+    assert inside.locator("a[href$='.html']").count() == 0, "a part of a course opens no other"
+    assert page.evaluate("wrong") == []
