@@ -3,7 +3,7 @@
 import logging
 import warnings
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -17,50 +17,47 @@ from .scorm import package
 
 def write_page(pages: Path, asked: Namespace) -> int | str:
     """Write one lesson as a page. Returns 0, or what is wrong in words."""
-    if wrong := _unknown([asked.lesson]):
-        return wrong
-    output = asked.output or Path(f"{asked.lesson}.html")
-    _be_quiet()
-    script, texts = pages / f"{asked.lesson}.py", dict(asked.settings)
-    try:
-        made = lesson_file(script, texts, asked.app or "", asked.strict)
-    except CannotBe as error:
-        return str(error)
-    written = made.page().encode()
-    if wrong := _written(output, written):
-        return wrong
-    print(told(made, output, len(written)))
-    return 0
+    return _write(pages, asked, "html", lambda made: made[0].page().encode())
 
 
 def write_package(pages: Path, asked: Namespace) -> int | str:
     """Write a lesson, or a course of several, as a package. Returns 0, or what is wrong in words.
     A setting of a course is set in those lessons that have a control for it.
     """
-    if not asked.lessons:
+    return _write(pages, asked, "zip", package)
+
+
+def _write(
+    pages: Path, asked: Namespace, kind: str, of: Callable[[Sequence[LessonFile]], bytes]
+) -> int | str:
+    names = [name for name, _ in asked.lessons]
+    if not names:
         return "Name a lesson, such as causal_mask."
-    if wrong := _unknown(asked.lessons):
+    if wrong := _unknown(names):
         return wrong
-    if len({*asked.lessons}) < len(asked.lessons):
+    if len({*names}) < len(names):
         return "Name each lesson once."
-    is_course, texts = len(asked.lessons) > 1, dict(asked.settings)
-    output = asked.output or Path("course.zip" if is_course else f"{asked.lessons[0]}.zip")
+    is_course = len(names) > 1
+    output = asked.output or Path(f"{'course' if is_course else names[0]}.{kind}")
     _be_quiet()
     made = []
     try:
-        if is_course and (lost := texts.keys() - _known_in(pages, asked.lessons)):
+        if is_course and (lost := asked.settings.keys() - _known_in(pages, names)):
             raise CannotBe(f"None of these lessons has a control {sorted(lost)[0]!r}.")
-        for name in asked.lessons:
-            fits = texts.keys() & _known_in(pages, [name]) if is_course else texts
-            its = {each: text for each, text in texts.items() if each in fits}
-            made.append(lesson_file(pages / f"{name}.py", its, asked.app or ""))
+        for name, own in asked.lessons:
+            known = _known_in(pages, [name]) if is_course else asked.settings
+            texts = {each: text for each, text in asked.settings.items() if each in known} | own
+            is_strict = getattr(asked, "strict", False)
+            made.append(lesson_file(pages / f"{name}.py", texts, asked.app or "", is_strict))
             if is_course:
                 print(f"{name}: {made[-1].title}", flush=True)
     except CannotBe as error:
         return str(error)
-    written = package(made)
-    if wrong := _written(output, written):
-        return wrong
+    written = of(made)
+    try:
+        output.write_bytes(written)
+    except OSError as error:
+        return f"{output} cannot be written: {error.strerror}."
     if is_course:
         print(f"{output}: a course of {len(made)} lessons, {len(written) / 1_000:,.0f} kB.")
     else:
@@ -118,15 +115,6 @@ def _known_in(pages: Path, names: Iterable[str]) -> set[str]:
     """The names of all controls that these lessons have."""
     every = [each for name in names for each in declared(pages / f"{name}.py").controls]
     return {each.name for each in (*every, *AROUND)}
-
-
-def _written(output: Path, made: bytes) -> str:
-    """Write a file; in words, why that cannot be."""
-    try:
-        output.write_bytes(made)
-    except OSError as error:
-        return f"{output} cannot be written: {error.strerror}."
-    return ""
 
 
 def _be_quiet() -> None:
