@@ -19,6 +19,7 @@ from attention_ui.site.folder import folder
 from attention_ui.site.lesson_file import MOST_BYTES, CannotBe, lesson_file
 from attention_ui.site.markdown import inline, markdown
 from conftest import ROOT
+from sampling import marked
 
 NAMES = [each.name for each in LESSONS]
 HOSTILE = '<img src=x onerror=alert(1)> "\'&`$x$ **b** :red[r] [l](javascript:1) data-picture="7"'
@@ -35,18 +36,10 @@ def told_in(page):
     return json.loads(gzip.decompress(base64.b64decode(data)))
 
 
-@pytest.mark.parametrize("name", ["simplified_attention", "cross_attention", "mistakes_lab"])
+@pytest.mark.parametrize(
+    "name", marked(NAMES, ("cross_attention",), pytest.mark.slow("60 s: all other lessons"))
+)
 def test_every_card_is_written(name):
-    _test_every_card(name)
-
-
-@pytest.mark.slow("40 s: all other lessons")
-@pytest.mark.parametrize("name", NAMES)
-def test_every_card_of_every_lesson_is_written(name):
-    _test_every_card(name)
-
-
-def _test_every_card(name):
     made = written(name)
     page = made.page()
     told = told_in(page)

@@ -21,9 +21,9 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from ..controls import session
 from ..controls.lesson_session import this_session
 from ..controls.shared import AROUND, HIDE, LOCK, PREDICT, TASKS
+from ..reactive import settings
 from .file_names import file_name
 from .started import no_writer
 
@@ -172,7 +172,7 @@ def _button_and_words(page: str, address: str, app: str, stage: str, there: Writ
     look = {"icon": ":material/web:", "width": 150, "key": "write_lesson"}
     if stage == "there":
         made = there.made.result()
-        name = file_name(page, session.values().get("sentence", ""), ".html")
+        name = file_name(page, settings.values().get("sentence", ""), ".html")
         look |= {"key": "save_lesson", "type": "primary", "on_click": "ignore"}
         st.download_button("Save", made, name, "text/html", **look)
         st.markdown(f"The lesson as it is now: {len(made) / 1_000:,.0f} kB.", width=560)
@@ -204,7 +204,7 @@ def _ask(address: str, app: str) -> None:
 def _address(page: str) -> tuple[str, str]:
     """The lesson as it is now, and where the app is if others get there too."""
     ours = {each.name for each in this_session().controls}
-    texts = {name: text for name, text in session.chosen().items() if name in ours}
+    texts = {name: text for name, text in settings.chosen().items() if name in ours}
     around = {each.name for each in AROUND} - BESIDE
     at = urlsplit(st.context.url or "")
     is_here = at.hostname in (None, "localhost", "127.0.0.1", "::1")

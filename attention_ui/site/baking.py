@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..cards.elements import Picture, Row
-from ..cards.page import Ask, Card, Made
-from ..controls.control import Control
+from ..cards.page import Ask, Card
 from ..controls.covered import EVERY, covered_how
 from ..controls.shared import PREDICT
+from ..reactive.control import Control
+from ..reactive.page import Made
 from ..reactive.source import tracking
 from .questions import question
 from .reader import Reader
