@@ -81,14 +81,19 @@ def fonts() -> str:
     return found
 
 
+def read(name: str) -> str:
+    """A file that stands beside this one."""
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
 def script() -> str:
     """What runs in a page."""
-    return (_HERE / "page.js").read_text(encoding="utf-8")
+    return read("answers.js") + read("page.js")
 
 
 def style() -> str:
     """How a page looks, in both themes, on a phone and on paper."""
-    return (_HERE / "page.css").read_text(encoding="utf-8")
+    return read("page.css")
 
 
 SHARED = {
@@ -273,7 +278,7 @@ FOOT = (
     f'<footer class="caption"><p>A lesson of <b>Attention Explorer</b> {ALONE} In the app every '
     "control moves, numbers can be changed, and a program, a notebook and a spreadsheet of what "
     "is shown can be taken along.WAY</p>"
-    '<p id="tally"></p></footer>'
+    '<p id="tally"></p><p id="mine"></p></footer>'
     "<noscript><p>This page is drawn by a script of its own: let scripts run.</p></noscript>"
 )
 

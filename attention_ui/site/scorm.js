@@ -34,7 +34,12 @@
       const now = answered >= questions ? "completed" : "incomplete";
       if (now !== status) set("cmi.core.lesson_status", status = now);
     }
-    const text = JSON.stringify(brief);
+    // Of each question its first verdict, which the score is of: more would have no room.
+    const first = {};
+    for (const [each, verdict] of Object.entries(brief.first)) {
+      if (!Object.keys(first).some((one) => one.split(" ")[0] === each.split(" ")[0])) first[each] = verdict;
+    }
+    const text = JSON.stringify({ ...brief, first });
     if (text !== kept && text.length <= MOST) set("cmi.suspend_data", kept = text);
     api.LMSCommit("");
   });

@@ -4,14 +4,12 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from ..frame.contents import HOME
-from .lesson_file import ALONE, LessonFile, shared_files
+from .lesson_file import ALONE, LessonFile, read, shared_files
 from .markdown import plain
 
-_HERE = Path(__file__).parent
 MANIFEST = """<?xml version="1.0" encoding="UTF-8"?>
 <manifest identifier="attention_explorer_{name}" version="1.0"
   xmlns="http://www.imsproject.org/xsd/imscp_rootv1p1p2"
@@ -51,7 +49,7 @@ def package(lessons: Sequence[LessonFile]) -> bytes:
     """The package of a lesson, or of several as one course in this order, as the bytes of a ZIP
     file. What several lessons share stands in it once. No lesson may be there twice.
     """
-    reporter = (_HERE / REPORTER).read_text(encoding="utf-8")
+    reporter = read(REPORTER)
     if len(lessons) == 1:
         (one,) = lessons
         pages = {f"{one.name}.html": one.page(f"<script>{reporter}</script>")}

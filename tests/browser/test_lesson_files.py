@@ -1,12 +1,15 @@
 """A lesson as a file, without a network, beside the app's page at the same settings."""
 
 import io
+import json
 import re
 import shutil
 import zipfile
 from collections import Counter
+from datetime import datetime, timedelta
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from urllib.parse import urlencode
 from xml.etree import ElementTree
@@ -17,6 +20,7 @@ from axe_playwright_python.sync_playwright import Axe
 from attention_ui.cards.questions import Shape
 from attention_ui.cards.row_question import Row
 from attention_ui.controls.shared import FIRST
+from attention_ui.frame.spaced_repetition import DAYS
 from attention_ui.site.folder import folder
 from attention_ui.site.lesson_file import lesson_file
 from attention_ui.site.scorm import package
@@ -270,6 +274,98 @@ STAND_IN = """{
 """Keeps what it is told, whatever that is."""
 SCORM_AGAIN = ROOT / "node_modules" / "scorm-again" / "dist" / "scorm12.min.js"
 """A runtime of course platforms, which knows what SCORM allows. `.ci/run` gets it."""
+HOSTILE = {
+    "no JSON": (b"<script>alert(1)</script>", "This is no file of answers"),
+    "another kind": (b'{"answers": {}}', "This is no file of answers"),
+    "nothing": (b"null", "This is no file of answers"),
+    "newer": (b'{"kind": "attention-explorer answers", "version": 2}', "is of a newer version"),
+    "too large": (b" " * 1_000_001, "too large"),
+    "no lesson of ours": (
+        b'{"kind": "attention-explorer answers", "version": 1, "answers": {"__proto__": {}, '
+        b'"toString": {"given": 3}}}',
+        "are no answers to this lesson",
+    ),
+}
+
+
+def loaded(page, name, content):
+    """What is said of a file of answers."""
+    file = {"name": name, "mimeType": "application/json", "buffer": content}
+    said = page.locator("#mine [role=status]")
+    said.evaluate("(one) => { one.textContent = ''; }")
+    page.set_input_files("#mine input", file)
+    page.wait_for_function("() => document.querySelector('#mine [role=status]').textContent")
+    return said.inner_text()
+
+
+def test_answers_go_to_another_browser_as_a_file(new_page, tmp_path):
+    file = file_of(tmp_path, "causal_mask")
+    page = opened(new_page, file)
+    page.locator(".ask").first.get_by_role("button", name="Show me").click()
+    page.locator(".ask .said").first.wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save my answers").click()
+    assert download.value.suggested_filename == "causal_mask-answers.json"
+    saved = Path(download.value.path()).read_bytes()
+    told = json.loads(saved)
+    (key,) = told["answers"]
+    (name,) = told["answers"][key]["given"]
+    for what, (content, said) in HOSTILE.items():
+        assert said in loaded(page, "x.json", content), what
+        assert page.locator(".ask .said").count() == 1, "nothing is lost"
+    other = opened(new_page, file)
+    for guess in ([1e400], "x", [[1]], {"length": 3}, [0] * 65, [[]], ["<img src=x onerror=1>"]):
+        told["answers"][key]["given"][name][1] = guess
+        text = json.dumps(told).replace("Infinity", "1e400")
+        assert loaded(other, "x.json", text.encode()).startswith("All of these")
+        assert other.locator(".ask .said").count() == 0
+    assert loaded(other, "x.json", saved) == "1 answer taken over."
+    assert other.locator(".ask .said").count() == 1
+    assert loaded(other, "x.json", saved) == "All of these answers were here."
+    other.reload()
+    other.locator(".ask .said").first.wait_for()
+    at_others = opened(new_page, file_of(tmp_path, "causal_mask", window="2"))
+    assert "at other settings" in loaded(at_others, "x.json", saved)
+
+
+def test_a_site_knows_what_was_done_and_what_comes_back(served, new_page):
+    address, _ = served
+    page = new_page()
+    page.goto(f"{address}cross_attention.html")
+    asked = page.locator(".ask").first
+    asked.get_by_role("button", name="Show me").click()
+    asked.locator(".said").wait_for()
+    page.goto(address)
+    progress = page.locator("[data-lesson=cross_attention]")
+    assert progress.inner_text().strip() == "✓ 1 of 1 questions answered"
+    assert page.locator("#due").is_hidden(), "it comes back tomorrow"
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save my answers").click()
+    saved = Path(download.value.path()).read_bytes()
+    assert loaded(page, "x.json", HOSTILE["nothing"][0]).startswith("This is no file of answers")
+    later = new_page()
+    later.clock.set_fixed_time(datetime.now() + timedelta(days=2))
+    later.goto(address)
+    assert loaded(later, "x.json", saved) == "Answers to 1 lesson taken over."
+    assert later.locator("[data-lesson=cross_attention]").inner_text().startswith(" ✓ 1 of 1")
+    later.locator("#due a").click()
+    asked = later.locator(".ask").first
+    asked.get_by_role("button", name="Show me").wait_for()
+    assert later.locator(".ask .said").count() == 0, "it is asked once more"
+    asked.get_by_role("button", name="Show me").click()
+    asked.locator(".said").wait_for()
+    later.goto(address)
+    later.locator("[data-lesson=cross_attention]:not(:empty)").wait_for()
+    assert later.locator("#due").is_hidden(), "it was not known: tomorrow again"
+    kept = json.loads(later.evaluate("localStorage['attention-explorer: coming back']"))
+    assert kept["cross_attention"][0] == 0
+
+
+def test_the_days_are_those_of_the_app():
+    text = (ROOT / "attention_ui" / "site" / "answers.js").read_text(encoding="utf-8")
+    assert json.loads(re.search(r"DAYS = (\[.*?\])", text)[1]) == [*DAYS]
+
+
 PLATFORM = """<link rel="icon" href="data:,"><script src="scorm12.min.js"></script><script>
 const sco = location.hash.slice(1), kept = JSON.parse(sessionStorage[sco] ?? "{}");
 const runtime = RUNTIME, wrong = [], calls = [];
