@@ -81,14 +81,19 @@ def fonts() -> str:
     return found
 
 
+def read(name: str) -> str:
+    """A file that stands beside this one."""
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
 def script() -> str:
     """What runs in a page."""
-    return (_HERE / "page.js").read_text(encoding="utf-8")
+    return read("answers.js") + read("page.js")
 
 
 def style() -> str:
     """How a page looks, in both themes, on a phone and on paper."""
-    return (_HERE / "page.css").read_text(encoding="utf-8")
+    return read("page.css")
 
 
 SHARED = {
@@ -99,6 +104,14 @@ SHARED = {
     "worker": "worker.js",
 }
 """The files that the lessons of a site share."""
+
+
+def shared_files() -> dict[str, str]:
+    """What the lessons of a site or of a course share, by the names of the files."""
+    made = {"vega": vega(), "script": script(), "style": style(), "fonts": fonts()}
+    return {SHARED[each]: text for each, text in made.items()}
+
+
 SHARED_HEAD = "".join(
     f'<link rel="stylesheet" href="{SHARED[each]}">' for each in ("fonts", "style")
 )
@@ -143,10 +156,23 @@ class LessonFile:
         foot = f'{data}<script src="{SHARED["script"]}"></script>'
         return document(self.title, f"{before}<main>{self.body}{after}</main>{foot}", SHARED_HEAD)
 
+    def page_of_package(self, before: str) -> str:
+        """The same in a course platform, which has its own ways to other lessons; `before` stands
+        before what runs in it.
+        """
+        data = self._data(vega=SHARED["vega"])
+        foot = f'{before}{data}<script src="{SHARED["script"]}"></script>'
+        return document(self.title, f"<main>{self.body}</main>{foot}", SHARED_HEAD)
+
+    @property
+    def settings(self) -> str:
+        """A short name of the settings that it opens with."""
+        texts = as_json(dict(self.baked.reader.texts)).encode()
+        return blake2b(texts, digest_size=6).hexdigest()
+
     def _data(self, **also: Any) -> str:
         # Else what was answered in one file of a lesson would be answered in another.
-        texts = as_json(dict(self.baked.reader.texts)).encode()
-        also |= {"settings": blake2b(texts, digest_size=6).hexdigest(), "strict": self.strict}
+        also |= {"settings": self.settings, "strict": self.strict}
         told = {**self.told, "lesson": self.name, **also}
         return _data("told", packed(as_json(told)))
 
@@ -252,7 +278,7 @@ FOOT = (
     f'<footer class="caption"><p>A lesson of <b>Attention Explorer</b> {ALONE} In the app every '
     "control moves, numbers can be changed, and a program, a notebook and a spreadsheet of what "
     "is shown can be taken along.WAY</p>"
-    '<p id="tally"></p></footer>'
+    '<p id="tally"></p><p id="mine"></p></footer>'
     "<noscript><p>This page is drawn by a script of its own: let scripts run.</p></noscript>"
 )
 

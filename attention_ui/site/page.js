@@ -18,16 +18,16 @@
   const ready = () => vega ??= window.attentionDraw ? Promise.resolve()
     : told.vega ? beside(told.vega) : packed("vega").then((code) => { document.head.append(make("script", { textContent: code })); });
 
-  // What was chosen and done here; it stays in this browser, where it may keep anything.
-  const place = `attention.${told.lesson}.${told.settings}`;
-  // What a course platform has kept, in its place, is brief: what was guessed is judged anew.
-  const stored = window.attentionStored ? null : (() => { try { return JSON.parse(localStorage.getItem(place)) } catch { return null } })();
-  const chosen = {}, done = { answered: {}, passed: [], first: {}, ...(stored ?? {}) };
+  // What was chosen and done here; it stays in this browser, where it may keep anything, or with a
+  // course platform. What was guessed is judged anew.
+  const answers = window.attentionAnswers, key = `${told.lesson}.${told.settings}`;
+  const chosen = {}, done = { answered: {}, passed: [], first: {}, again: [] };
   let last = "";
   const keep = () => {
-    try { localStorage.setItem(place, JSON.stringify(done)); } catch { /* a frame of its own */ }
-    window.dispatchEvent(new CustomEvent("attention", { detail: summary() }));
+    answers.write(key, summary().brief);
+    tell();
   };
+  const tell = () => window.dispatchEvent(new CustomEvent("attention", { detail: summary() }));
 
   // --- states ------------------------------------------------------------------------------------
   const name_of = (move, asked) => Object.entries(move).map(([name, text]) => `${name}=${text}`).sort()
@@ -485,7 +485,11 @@
     const verdict = guess === null ? null : judged(asked, guess);
     done.answered[name] = { numbers: asked.numbers, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
     done.first[`${name} ${asked.numbers}`] ??= verdict === null ? "shown" : verdict.right ? "right" : "wrong";
+    if (done.again.length && !done.again.some((each) => each.split(" ")[0] === name)) {
+      done.again.push(`${name} ${verdict?.right ? "right" : "wrong"}`);
+    }
     keep();
+    come_back();
     put();
   };
   const first_open = () => Object.keys(told.asks).find(is_open);
@@ -601,18 +605,67 @@
     const brief = { given: Object.fromEntries(answered.map((name) => {
       const { numbers, guess } = done.answered[name];
       return [name, [numbers, guess]];
-    })), passed: done.passed, first: done.first };
-    return { brief, lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length,
+    })), passed: done.passed, first: done.first, again: done.again };
+    // The first verdict on each question, whatever its numbers were.
+    const first_of = (name) => Object.entries(done.first).find(([each]) => each.split(" ")[0] === name)?.[1];
+    const right_of_all = Object.keys(told.asks).filter((name) => first_of(name) === "right").length;
+    return { brief, lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length, right_of_all,
       right: each.filter((one) => one === "right").length, guessed: each.filter((one) => one !== "shown").length, done };
   };
-  const restore = ({ given = {}, passed = [], first = {} }) => {
-    Object.assign(done, { passed, first });
-    for (const [name, [numbers, guess]] of Object.entries(given)) {
-      const asked = told.asks[name] && question_of(name);
-      if (!asked) continue;
-      const verdict = guess === null ? null : judged(asked, guess);
+  // Whether a question could be guessed so, whatever the numbers are.
+  const fits = (asked, guess) => guess === null || asked.verdicts !== undefined
+    || guess.length === (asked.kind === "shape" ? asked.sides : asked.truth).length;
+  const restore = ({ given, passed, first, again }) => {
+    const asks = Object.entries(told.asks), known = (each) => each.split(" ")[0] in told.asks;
+    done.passed = passed.filter(known);
+    done.again = again.filter((each) => each === "begun" || known(each));
+    done.first = Object.fromEntries(Object.entries(first).filter(([each]) => known(each)));
+    done.answered = {};
+    for (const [name, { states }] of asks) {
+      if (!(name in given)) continue;
+      const [numbers, guess] = given[name], every = Object.values(states).filter(Boolean);
+      const asked = every.find((each) => each.numbers === numbers);
+      if (!every.length || !fits(asked ?? every[0], guess)) continue;
+      const verdict = guess === null ? null : asked ? judged(asked, guess) : { right: first[`${name} ${numbers}`] === "right", words: "" };
       done.answered[name] = { numbers, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
     }
+  };
+  // Of a site: a lesson all of whose questions are answered comes back, as one marked done does in
+  // the app. Then its questions are asked once more; all right, and it waits longer.
+  const come_back = () => {
+    const names = Object.keys(told.asks);
+    if (!told.worker || !names.length || !names.every((name) => done.answered[name])) return;
+    const box = answers.coming_back()[told.lesson]?.[0];
+    if (box === undefined) answers.come_back(told.lesson, 0);
+    else if (done.again.length) {
+      const is_known = names.every((name) => done.again.includes(`${name} right`));
+      answers.come_back(told.lesson, is_known ? Math.min(box + 1, answers.last) : 0);
+      done.again = [];
+      keep();
+    }
+  };
+  const begin_again = () => {
+    const wait = answers.coming_back()[told.lesson];
+    if (!told.worker || location.hash !== "#again" || !wait || wait[1] > answers.day || done.again.length) return;
+    Object.assign(done, { answered: {}, passed: [], again: ["begun"] });
+  };
+  const own_answers = () => {
+    const there = document.getElementById("mine");
+    if (!there || window.attentionReports || !Object.keys(told.asks).length) return;
+    there.append(...answers.buttons(() => ({ [key]: summary().brief }), told.lesson, (found) => {
+      const theirs = found.answers[key], others = Object.keys(found.answers);
+      if (!theirs) {
+        return others.some((each) => each.startsWith(`${told.lesson}.`))
+          ? "These are answers to this lesson at other settings, so about other numbers: nothing was changed."
+          : "In this file are no answers to this lesson: nothing was changed.";
+      }
+      const before = Object.keys(done.answered).length;
+      restore(answers.joined(summary().brief, theirs));
+      keep();
+      put();
+      const n = Object.keys(done.answered).length - before;
+      return n ? `${n} ${n === 1 ? "answer" : "answers"} taken over.` : "All of these answers were here.";
+    }));
   };
   const tally = () => {
     const there = document.getElementById("tally"), { right, guessed } = summary();
@@ -632,9 +685,14 @@
   };
   addEventListener("hashchange", show_anchor);
   by_address();
-  if (window.attentionStored) restore(window.attentionStored);
+  const kept = window.attentionReports ? window.attentionStored : answers.read(key);
+  if (kept) restore(answers.understood(kept));
+  begin_again();
   put();
-  if (location.hash && !location.hash.includes("=")) show_anchor();
+  tell();
+  own_answers();
+  if (location.hash && !location.hash.includes("=") && location.hash !== "#again") show_anchor();
+  if (location.hash === "#again") document.querySelector(".ask:not([hidden])")?.scrollIntoView({ block: "center" });
   const later = () => {
     const next = all("[data-picture]").find((each) => !views.has(each) && !drawing.has(each) && each.offsetParent);
     if (next) draw(next).then(() => setTimeout(later, 50));
