@@ -18,10 +18,11 @@ from ..cards.page import Ask, Card, Made
 from ..controls.control import Control
 from ..controls.covered import EVERY, covered_how
 from ..controls.shared import PREDICT
+from ..picture.spec import GROUNDS
 from ..reactive.source import tracking
 from .questions import question
 from .reader import Reader
-from .told import TABLES, Told, as_json
+from .told import COLUMN, TABLES, Told, Weight, as_json
 from .writer import Writer, choices_of
 
 MOST_TOGETHER = 48
@@ -75,7 +76,7 @@ class Baked:
         self.asks: dict[str, dict[str, Any]] = {}
         self.fixed: dict[str, str] = {}
         """The controls of cards that do not move, and why."""
-        self._packer, self._packed, self._counted = zlib.compressobj(6), 0, dict.fromkeys(TABLES, 0)
+        self._weight = Weight(self.told)
         self._followed: list[tuple[Piece, str, list[str]]] = []
         """Pieces, the controls that they follow, and their states then, in this order."""
         self.failed: dict[tuple[str, str], str] = {}
@@ -236,7 +237,7 @@ class Baked:
             self.failed[piece.name, name] = f"{type(error).__name__}: {error}"
             piece.states = before
             piece.reached.add(name)
-            self._forgets_what_is_new()
+            self._weight.forget()
             return False
 
     def _follows(
@@ -255,7 +256,7 @@ class Baked:
                 self._tell(piece, ((name, text),), asked)
             if self.n_written > MOST_WRITTEN or not self._fits():
                 piece.states = before
-                self._forgets_what_is_new()
+                self._weight.forget()
                 piece.reached |= {name} if self._is_reached(piece, name, texts) else set()
                 return False
         new = {key: at for key, at in piece.states.items() if key not in before}
@@ -341,16 +342,15 @@ class Baked:
 
     def _has_room(self) -> bool:
         """Whether all that was told since it was asked last has room; if so, it counts."""
-        packer, n_packed = self._with_what_is_new()
-        self._forgets_what_is_new()
-        if PACKED * (n_packed + len(packer.copy().flush())) > self.most_bytes:
+        if not self._fits():
+            self._weight.forget()
             return False
-        self._packer, self._packed = packer, n_packed
+        self._weight.count()
         return True
 
-    def _forgets_what_is_new(self) -> None:
-        """What has no room is in no state, and is not counted again."""
-        self._counted = {table: len(each) for table, each in self.told.tables.items()}
+    def _fits(self) -> bool:
+        """Whether what was told so far since then has room."""
+        return PACKED * self._weight.with_what_is_new() <= self.most_bytes
 
     def _drop_what_is_too_much(self) -> None:
         """What was left out once may have come in again, uncounted: then the last card goes."""
@@ -358,17 +358,6 @@ class Baked:
             piece, name, keys = self._followed.pop()
             piece.axes.remove(name)
             piece.states = {key: at for key, at in piece.states.items() if key not in keys}
-
-    def _fits(self) -> bool:
-        """Whether what was told so far since then has room."""
-        packer, n_packed = self._with_what_is_new()
-        return PACKED * (n_packed + len(packer.flush())) <= self.most_bytes
-
-    def _with_what_is_new(self) -> tuple[Any, int]:
-        packer, n_packed = self._packer.copy(), self._packed
-        for table, each in self.told.tables.items():
-            n_packed += len(packer.compress(as_json(each[self._counted[table] :]).encode()))
-        return packer, n_packed
 
     # --- questions --------------------------------------------------------------------------------
     def _question(self, ask: Ask, move: Move) -> dict[str, Any] | None:
@@ -400,53 +389,88 @@ class Baked:
 
     # --- what is told -----------------------------------------------------------------------------
     def told_now(self) -> dict[str, Any]:
-        """What the script is told: tables with no entry that nothing leads to."""
-        places: dict[str, dict[int, int]] = {each: {} for each in TABLES}
+        """What the script is told: tables with no entry that nothing leads to. Those that only a
+        move leads to come in `more`, behind the others: a page opens without them.
+        """
+        places: dict[str, dict[int, int]] = {}
         made: dict[str, list[Any]] = {each: [] for each in TABLES}
 
         def put(table: str, at: int) -> int:
-            if at not in places[table]:
-                places[table][at] = len(made[table])
-                made[table].append(None)
-                made[table][places[table][at]] = other(table, self.told.tables[table][at])
-            return places[table][at]
+            known, entries = places.setdefault(table, {}), made.setdefault(table, [])
+            if at not in known:
+                known[at] = len(entries)
+                entries.append(None)
+                entries[known[at]] = other(table, self.told.tables[table][at])
+            return known[at]
 
         def other(table: str, one: Any) -> Any:
             if table == "html":
                 return _PICTURE.sub(lambda at: f'{at[1]}{put("pictures", int(at[2]))}"', one)
-            if table == "pictures" and "cells" in one:
-                cells = {name: put("cells", at) for name, at in one["cells"].items()}
-                themes = {each: put("specs", one[each]) for each in ("light", "dark")}
-                like = {"like": put("pictures", one["like"])} if "like" in one else {}
-                return {**one, "cells": cells, **themes, **like}
-            return one
+            if table != "pictures":
+                return one
+            columns = {
+                name: parts and [put(COLUMN + name, at) for at in parts]
+                for name, parts in one["columns"].items()
+            }
+            there = {name: put("specs", one[name]) for name in GROUNDS}
+            there |= {"like": put("pictures", one["like"])} if "like" in one else {}
+            if "cells" in one:
+                there["cells"] = {name: put("cells", at) for name, at in one["cells"].items()}
+            return {**one, **there, "columns": columns}
 
+        def of_question(one: dict[str, Any] | None) -> dict[str, Any] | None:
+            if one is None:
+                return None
+            charts = [each for each in ("both", "alone") if each in one]
+            return {**one, **{each: put("pictures", one[each]) for each in charts}}
+
+        states: dict[str, dict[str, int]] = {each.name: {} for each in self.pieces}
+        asked: dict[str, dict[str, Any]] = {each: {} for each in self.asks}
+        first: dict[str, int] = {}
+        for is_first in (True, False):
+            for each in self.pieces:
+                for key, at in each.states.items():
+                    if key.startswith("?") == is_first:
+                        states[each.name][key] = put("html", at)
+            for name, ask in self.asks.items():
+                for key, one in ask["states"].items():
+                    if key.startswith("?") == is_first:
+                        asked[name][key] = of_question(one)
+            first = first or {table: len(entries) for table, entries in made.items()}
         pieces = {
             each.name: {
                 "title": each.title,
                 "axes": each.axes,
                 "asks": each.asks,
                 "reached": sorted(each.reached - {*each.axes}),
-                "states": {key: put("html", at) for key, at in each.states.items()},
+                "states": states[each.name],
             }
             for each in self.pieces
         }
-        asks = {}
-        for name, each in self.asks.items():
-            states = {
-                key: one
-                and {
-                    **one,
-                    **{at: put("pictures", one[at]) for at in ("both", "alone") if at in one},
-                }
-                for key, one in each["states"].items()
-            }
-            asks[name] = {**each, "states": states}
-        return {**made, "pieces": pieces, "controls": self.controls, "asks": asks}
+        asks = {name: {**each, "states": asked[name]} for name, each in self.asks.items()}
+        more = {table: entries[first.get(table, 0) :] for table, entries in made.items()}
+        return {
+            **_tables({table: entries[: first.get(table, 0)] for table, entries in made.items()}),
+            "pieces": pieces,
+            "controls": self.controls,
+            "asks": asks,
+            "more": _tables(more),
+        }
 
     def size(self) -> int:
         """About how many letters of the file it takes."""
-        return round(PACKED * len(zlib.compress(as_json(self.told_now()).encode(), 6)))
+        told = self.told_now()
+        more = told.pop("more")
+        return round(
+            PACKED * sum(len(zlib.compress(as_json(one).encode(), 6)) for one in (told, more))
+        )
+
+
+def _tables(made: dict[str, list[Any]]) -> dict[str, Any]:
+    """Tables as the script has them: those of columns together, and none that has no entry."""
+    columns = {name.removeprefix(COLUMN): each for name, each in made.items()
+               if name.startswith(COLUMN) and each}  # fmt: skip
+    return {**{name: made[name] for name in TABLES}, "columns": columns}
 
 
 def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -23,9 +23,9 @@ from .lesson_file import (
     lesson_file,
     script,
     style,
-    vega,
 )
 from .markdown import inline, markdown, plain
+from .vega import vega
 
 _HERE = Path(__file__).parent
 

@@ -11,11 +11,19 @@
     letter.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   const packed = (id) => unpack(document.getElementById(id).textContent);
   const told = window.attentionTold ?? JSON.parse(await packed("told"));
+  // What only a move leads to comes once the first pictures stand, or as soon as something moves.
+  let more, is_whole = false;
+  const whole = () => more ??= packed("more").then((text) => {
+    const { columns, ...tables } = JSON.parse(text);
+    for (const [name, entries] of Object.entries(tables)) told[name] = told[name].concat(entries);
+    for (const [name, parts] of Object.entries(columns)) told.columns[name] = (told.columns[name] ?? []).concat(parts);
+    is_whole = true;
+  });
   // As a script of the page's own: also where no text may become code (`new Function`).
   let vega;
   const beside = (src) => new Promise((onload, onerror) =>
     document.head.append(make("script", { src, onload, onerror })));
-  const ready = () => vega ??= window.attentionDraw ? Promise.resolve()
+  const ready = () => vega ??= window.attentionVega ? Promise.resolve()
     : told.vega ? beside(told.vega) : packed("vega").then((code) => { document.head.append(make("script", { textContent: code })); });
 
   // What was chosen and done here; it stays in this browser, where it may keep anything.
@@ -100,6 +108,7 @@
   };
   const shown = {};
   const put = () => {
+    if (!is_whole && Object.keys(chosen).length) return void whole().then(put);
     const open = Object.keys(told.asks).filter(is_open);
     for (const [name, piece] of Object.entries(told.pieces)) {
       const there = document.getElementById(name);
@@ -113,6 +122,7 @@
         children(body, [...then.content.childNodes]);
         there.hidden = !told.html[place];
         all("[data-picture]", there).forEach(watch);
+        all(".picture[data-carries]", there).forEach(room_of);
       }
       say_stays(there, stays);
     }
@@ -215,16 +225,33 @@
     }
     put();
   };
-  // The control in a picture stands where the same control was moved to elsewhere.
+  // The control in a picture: its own picture has all of its positions, and follows at once.
+  const turned = {};
+  const stands_at = (picture) => {
+    const { carries: name } = picture.dataset, texts = JSON.parse(picture.dataset.texts);
+    const now = told.controls[name] ? value_of(name, picture) : turned[name];
+    return now === undefined ? told.pictures[picture.dataset.picture].at : texts.indexOf(now);
+  };
   const follow = (there) => {
     const picture = document.querySelector(`.picture[data-name="${CSS.escape(there.dataset.moves)}"]`);
-    const input = there.querySelector("input"), name = picture?.dataset.carries;
-    if (!input || !name) return;
-    const made = views.get(picture);
-    const at = JSON.parse(picture.dataset.texts).indexOf(value_of(name, there) ?? picture.dataset.start);
-    if (!made || at < 0 || made.view.signal("step_at") === at) return;
-    input.value = Number(input.min) + at * Number(input.step);
-    input.dispatchEvent(new Event("input"));
+    if (!picture?.dataset.carries) return;
+    const { carries: name, controlLabel: label, texts: written } = picture.dataset;
+    const texts = JSON.parse(written), signature = JSON.stringify([label, texts]);
+    if (there.dataset.built !== signature) {
+      there.dataset.built = signature;
+      const input = make("input", { type: "range", min: 0, max: texts.length - 1, step: 1, ariaLabel: label });
+      input.oninput = () => {
+        const text = texts[Number(input.value)];
+        if (told.controls[name]) move(name, text);
+        else { turned[name] = text; all(".moves").forEach(follow); }
+      };
+      there.replaceChildren(make("label", {}, make("span", { textContent: label }), input, make("span")));
+    }
+    const at = stands_at(picture), input = there.querySelector("input"), text = texts[at] ?? told.controls[name]?.base ?? "";
+    if (Number(input.value) !== at && at >= 0) input.value = at;
+    input.ariaValueText = input.nextElementSibling.textContent = text;
+    const view = views.get(picture)?.view;
+    if (view && view.signal("step_at") !== at) view.signal("step_at", at).runAsync();
   };
 
   // --- pictures ----------------------------------------------------------------------------------
@@ -237,7 +264,7 @@
     if (there.nodeType !== 1) return;
     for (const each of [there, ...all(".picture, .chart", there)]) {
       near.unobserve(each);
-      views.get(each)?.finalize();
+      views.get(each)?.view.finalize();
       views.delete(each);
     }
   };
@@ -246,12 +273,23 @@
     else if (there.dataset.drawn !== "soon") near.observe(there);
   };
   const columns_of = (one) => one.like === undefined ? one.columns
-    : { ...columns_of(told.pictures[one.like]), ...one.columns };
+    : { ...told.pictures[one.like].columns, ...one.columns };
+  const cuts_of = (one) => one.cuts ?? told.pictures[one.like].cuts;
+  // Each part of a column, with the rows that it is for: a list of theirs, or what all of them have.
+  const each_part = (parts, cuts, n, with_part) => {
+    if (parts.length !== cuts.length) return with_part(parts[0], 0, n);
+    let at = 0;
+    parts.forEach((part, which) => { with_part(part, at, at + cuts[which]); at += cuts[which]; });
+  };
   const rows = (one) => {
-    const columns = columns_of(one), names = Object.keys(columns);
-    const lists = names.map((name) => Array.isArray(columns[name]) ? columns[name] : null);
-    return Array.from({ length: one.n }, (_, at) => Object.fromEntries(names.map((name, which) =>
-      [name, lists[which] ? lists[which][at] : columns[name]])));
+    const made = Array.from({ length: one.n }, () => ({}));
+    for (const [name, parts] of Object.entries(columns_of(one))) {
+      if (parts) each_part(parts, cuts_of(one), one.n, (part, from, to) => {
+        const told_so = told.columns[name][part], is_list = Array.isArray(told_so);
+        for (let at = from; at < to; at++) made[at][name] = is_list ? told_so[at - from] : told_so;
+      });
+    }
+    return made;
   };
   const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
   const drawing = new Map();
@@ -267,64 +305,49 @@
     if (made?.place === place && made.theme === now) return;
     await ready();
     if (!there.isConnected) return;
-    if (made && made.theme === now && !one.chart && made.one[now] === one[now] && same(made.one.tail, one.tail)) {
+    if (made && made.theme === now && made.one[now] === one[now] && made.one.canvas === one.canvas) {
       // The view stands: it is given other rows.
       Object.assign(made, { one, place });
       made.view.data("source", rows(one));
+      if (there.dataset.carries) made.view.signal("step_at", stands_at(there));
       await made.view.runAsync();
       close_cell(there);
-      all(".moves").forEach(follow);
       return;
     }
-    made?.finalize();
-    const look = { actions: false, renderer: "svg", tooltip: { theme: now }, ast: Boolean(told.strict) };
-    const room = one.chart ? there : there.querySelector(".drawn");
-    let spec;
-    if (one.chart) {
-      spec = { background: "transparent", ...structuredClone(one.chart) };
-      look.config = looks(now);
-      if (spec.usermeta?.embedOptions?.renderer) look.renderer = spec.usermeta.embedOptions.renderer;
-    } else {
-      spec = structuredClone(told.specs[one[now]]);
-      spec.params.push(...structuredClone(one.tail));
-      look.renderer = spec.usermeta?.embedOptions?.renderer ?? "svg";
-    }
-    for (const each of spec.params ?? []) {
-      const bound = each.bind?.value;
-      if (bound && typeof bound === "object" && "element" in bound) {
-        bound.element = room_of(there, bound.element);
-      }
-    }
-    spec.data = { name: "source", values: rows(one) };
-    const result = await window.attentionDraw(room, spec, look);
-    const entry = { view: result.view, finalize: () => result.finalize(), one, place, theme: now };
-    views.set(there, entry);
+    made?.view.finalize();
+    const view = await view_in(there, one, rows(one));
+    views.set(there, { view, one, place, theme: now });
     there.dataset.drawn = "now";
     if (there.dataset.chooses) {
       const [of_head, of_token] = JSON.parse(there.dataset.chooses);
-      result.view.addSignalListener("head", (_, head) => {
+      view.addSignalListener("head", (_, head) => {
         if (head.id) set({ [of_head]: String(head.id[0]), ...(head.token ? { [of_token]: String(head.token[0]) } : {}) });
       });
     }
     if (one.chart) return;
-    result.view.addSignalListener("cell", (_, cell) => cell.m && clicked(there, cell));
-    if (there.dataset.carries) {
-      const name = there.dataset.carries, texts = JSON.parse(there.dataset.texts);
-      if (told.controls[name]) {
-        result.view.addSignalListener("step_at", (_, at) => {
-          if (texts[at] !== undefined && texts[at] !== value_of(name, there)) move(name, texts[at]);
-        });
-        all(".moves").forEach(follow);
-      }
-      for (const each of all(`.moves[data-moves="${CSS.escape(there.dataset.name)}"] input`)) {
-        each.setAttribute("aria-label", there.dataset.controlLabel);
-      }
-    }
+    view.addSignalListener("cell", (_, cell) => cell.m && clicked(there, cell));
     way_in(there);
   };
-  const room_of = (there, asked) => {
+  const tooltips = {};
+  const view_in = async (there, one, values) => {
+    const { View, parse, expressionInterpreter: expr, Handler } = window.attentionVega, now = theme();
+    const spec = structuredClone(told.specs[one[now]]);
+    for (const each of spec.signals ?? []) {
+      if (each.bind?.element) each.bind.element = room_of(there, each.bind.element);
+      if (each.name === "step_at" && there.dataset.carries) each.value = stands_at(there);
+    }
+    const room = one.chart ? there : there.querySelector(".drawn");
+    room.classList.add("vega-embed");
+    const strict = told.strict ? { expr } : {};
+    const view = new View(parse(spec, {}, { ast: Boolean(told.strict) }), { renderer: one.canvas ? "canvas" : "svg", ...strict });
+    view.tooltip((tooltips[now] ??= new Handler({ theme: now })).call);
+    await view.data("source", values).initialize(room).runAsync();
+    return view;
+  };
+  // Where the control of a picture is, or that of a chart, which Vega puts there.
+  const room_of = (there, asked = "") => {
     const card = there.closest(".piece") ?? document;
-    const name = there.dataset.carries ? there.dataset.name : asked.match(/moves_(\w+)/)?.[1] ?? "";
+    const name = there.dataset.carries ? there.dataset.name : String(asked).match(/moves_(\w+)/)?.[1] ?? "";
     let room = card.querySelector(`.moves[data-moves="${CSS.escape(name)}"]`);
     if (!room) {
       room = make("div", { className: "moves" });
@@ -333,20 +356,9 @@
       if (!beside?.classList.contains("rooms")) there.before(beside = make("div", { className: "row rooms" }));
       beside.append(room);
     }
-    room.replaceChildren();
+    if (asked) room.replaceChildren();
     room.id ||= `room_${n_controls++}`;
     return `#${room.id}`;
-  };
-  const looks = (now) => {
-    const [ink, quiet, edge] = now === "dark" ? ["#E9E5DB", "#B7BBC5", "#3A4048"] : ["#23262B", "#5B6069", "#DDD8CC"];
-    const font = '"Source Sans", "Source Sans Pro", sans-serif';
-    const words = { labelColor: quiet, titleColor: quiet, labelFont: font, titleFont: font, labelFontSize: 12,
-      titleFontSize: 14, titleFontWeight: "normal", labelFontWeight: "normal" };
-    return { font, background: "transparent", view: { stroke: "transparent" },
-      axis: { ...words, gridColor: edge, domainColor: edge, tickColor: edge, ticks: false, domain: false },
-      legend: words, title: { color: ink, font, anchor: "start" }, header: words,
-      text: { color: ink, font }, mark: { tooltip: null },
-      range: { category: ["#2C6CB0", "#C2571A", "#5B8C5A", "#8C6BB1", "#7A7468"] } };
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
     [...views.keys()].filter((each) => each.dataset.picture).forEach((each) => draw(each)));
@@ -472,14 +484,11 @@
       + ` This share is called the total variation distance: ${off.toFixed(4)}.` };
   };
   const bars = (there, place, guess) => {
-    const one = told.pictures[place], columns = structuredClone(columns_of(one));
-    const list = (name) => Array.isArray(columns[name]) ? columns[name] : columns[name] = Array(one.n).fill(columns[name]);
-    guess.forEach((each, at) => { list("value")[at] = each; list("text")[at] = each.toFixed(2); });
-    const made = views.get(there);
-    if (made) { made.view.data("source", rows({ ...one, columns })); made.view.runAsync(); return; }
-    const spec = { background: "transparent", ...structuredClone(one.chart), data: { name: "source", values: rows({ ...one, columns }) } };
-    ready().then(() => window.attentionDraw(there, spec, { actions: false, renderer: "svg", ast: Boolean(told.strict), config: looks(theme()) }))
-      .then((result) => views.set(there, { view: result.view, finalize: () => result.finalize(), theme: theme(), one, place: -1 }));
+    const one = told.pictures[place], values = rows(one), made = views.get(there);
+    guess.forEach((each, at) => Object.assign(values[at], { value: each, text: each.toFixed(2) }));
+    if (made) { made.view.data("source", values).runAsync(); return; }
+    ready().then(() => view_in(there, one, values))
+      .then((view) => views.set(there, { view, theme: theme(), one, place: -1 }));
   };
   const answer = (name, asked, guess) => {
     const verdict = guess === null ? null : judged(asked, guess);
@@ -636,11 +645,12 @@
   put();
   if (location.hash && !location.hash.includes("=")) show_anchor();
   const later = () => {
+    whole();
     const next = all("[data-picture]").find((each) => !views.has(each) && !drawing.has(each) && each.offsetParent);
     if (next) draw(next).then(() => setTimeout(later, 50));
   };
   setTimeout(later, 1500);
   // Of a site: all of it is there without the internet after the first visit.
   if (told.worker && "serviceWorker" in navigator) navigator.serviceWorker.register(told.worker).catch(() => {});
-  window.attention = { told, views, chosen, done, move, summary, put, judged };
+  window.attention = { told, views, chosen, done, move, summary, put, judged, whole };
 })();
