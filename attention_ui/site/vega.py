@@ -69,8 +69,8 @@ def _compiled(spec: str, theme: str | None) -> str:
 def looks(theme: str) -> dict[str, Any]:
     """How charts look, as in the app."""
     ink, quiet, edge = THEMES[theme]
-    words: dict[str, Any] = {"labelColor": quiet, "titleColor": quiet, "labelFont": FONT, "titleFont": FONT}
-    words |= {"labelFontSize": 12, "titleFontSize": 14}
+    words: dict[str, Any] = {"labelColor": quiet, "titleColor": quiet}
+    words |= {"labelFont": FONT, "titleFont": FONT, "labelFontSize": 12, "titleFontSize": 14}
     words |= {"titleFontWeight": "normal", "labelFontWeight": "normal"}
     lines = {"gridColor": edge, "domainColor": edge, "tickColor": edge}
     return {
