@@ -106,34 +106,64 @@
     }
     while (at) { const next = at.nextSibling; forget(at); at.remove(); at = next; }
   };
-  const shown = {};
+  const shown = {}, waiting = new Map();
+  const show = (name, place, alone = true) => {
+    waiting.delete(name);
+    shown[name] = place;
+    const there = document.getElementById(name), body = there.querySelector(":scope > .made") ?? there;
+    const then = make("template", { innerHTML: told.html[place] });
+    children(body, [...then.content.childNodes]);
+    there.hidden = !told.html[place];
+    all(".picture[data-carries]", there).forEach(room_of);
+    all("[data-picture]", there).forEach(watch);
+    if (alone) dress(there);
+  };
+  const dress = (there) => {
+    all(".control", there).forEach(control);
+    all(".sets", there).forEach(setter);
+    all(".ask", there).forEach(ask);
+    all(".moves", there).forEach(follow);
+  };
+  // Cards in sight follow at once, the others when there is time: those come before they are seen.
   const put = () => {
     if (!is_whole && Object.keys(chosen).length) return void whole().then(put);
-    const open = Object.keys(told.asks).filter(is_open);
+    const open = Object.keys(told.asks).filter(is_open), now = [];
     for (const [name, piece] of Object.entries(told.pieces)) {
       const there = document.getElementById(name);
       if (!there) continue;
       const [place, stays, found] = state_of(piece, open.filter((each) => piece.asks.includes(each)));
       stands[name] = found;
-      if (shown[name] !== place) {
-        shown[name] = place;
-        const body = there.querySelector(":scope > .made") ?? there;
-        const then = make("template", { innerHTML: told.html[place] });
-        children(body, [...then.content.childNodes]);
-        there.hidden = !told.html[place];
-        all("[data-picture]", there).forEach(watch);
-        all(".picture[data-carries]", there).forEach(room_of);
-      }
+      if (shown[name] === place) waiting.delete(name);
+      else if (shown[name] === undefined || in_sight.has(there)) now.push([name, place]);
+      else waiting.set(name, place);
       say_stays(there, stays);
     }
-    all(".control").forEach(control);
-    all(".sets").forEach(setter);
-    all(".ask").forEach(ask);
-    all(".moves").forEach(follow);
-    document.querySelectorAll("details.fold").forEach((each) => {
-      each.hidden = all(".piece", each).every((one) => one.hidden);
-    });
+    now.forEach(([name, place]) => show(name, place, false));
+    dress(document);
+    folds();
     tally();
+    go_on();
+  };
+  const folds = () => all("details.fold").forEach((each) => {
+    each.hidden = all(".piece", each).every((one) => one.hidden);
+  });
+  const idle = window.requestIdleCallback ?? ((what) => setTimeout(what, 30));
+  let goes_on = false;
+  // One card, or one picture, at a time: a hand that moves on does not wait for more.
+  const go_on = () => {
+    if (goes_on || !(waiting.size || late.size)) return;
+    goes_on = true;
+    idle(async () => {
+      goes_on = false;
+      const [card] = waiting, [picture] = late;
+      if (card) { show(...card); folds(); } else if (picture) await draw(picture);
+      go_on();
+    }, { timeout: 500 });
+  };
+  const all_at_once = () => {
+    [...waiting].forEach((each) => show(...each));
+    folds();
+    all("[data-picture]").forEach(draw);
   };
   const say_stays = (there, stays) => {
     const words = stays.map((name) => {
@@ -148,6 +178,8 @@
   };
 
   let n_controls = 0;
+  const known = new Map();
+  const read = (text) => known.get(text) ?? known.set(text, JSON.parse(text)).get(text);
 
   // --- controls ----------------------------------------------------------------------------------
   const move = (name, text) => {
@@ -167,7 +199,7 @@
       }
       return;
     }
-    const choices = JSON.parse(there.dataset.choices).filter(([text]) => moves.texts.includes(text));
+    const choices = read(there.dataset.choices).filter(([text]) => moves.texts.includes(text));
     const signature = JSON.stringify([kind, label, choices]);
     if (there.dataset.built !== signature) {
       there.dataset.built = signature;
@@ -211,7 +243,7 @@
     return [make("label", {}, make("span", { textContent: label }), input)];
   };
   const setter = (button) => {
-    const texts = JSON.parse(button.dataset.sets);
+    const texts = read(button.dataset.sets);
     const can = Object.entries(texts).every(([name, text]) => told.controls[name]?.texts.includes(text));
     button.hidden = !can;
     button.onclick = () => set(texts);
@@ -228,7 +260,7 @@
   // The control in a picture: its own picture has all of its positions, and follows at once.
   const turned = {};
   const stands_at = (picture) => {
-    const { carries: name } = picture.dataset, texts = JSON.parse(picture.dataset.texts);
+    const { carries: name } = picture.dataset, texts = read(picture.dataset.texts);
     const now = told.controls[name] ? value_of(name, picture) : turned[name];
     return now === undefined ? told.pictures[picture.dataset.picture].at : texts.indexOf(now);
   };
@@ -236,7 +268,7 @@
     const picture = document.querySelector(`.picture[data-name="${CSS.escape(there.dataset.moves)}"]`);
     if (!picture?.dataset.carries) return;
     const { carries: name, controlLabel: label, texts: written } = picture.dataset;
-    const texts = JSON.parse(written), signature = JSON.stringify([label, texts]);
+    const texts = read(written), signature = JSON.stringify([label, texts]);
     if (there.dataset.built !== signature) {
       there.dataset.built = signature;
       const input = make("input", { type: "range", min: 0, max: texts.length - 1, step: 1, ariaLabel: label });
@@ -257,20 +289,33 @@
   // --- pictures ----------------------------------------------------------------------------------
   const views = new Map();
   const theme = () => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  const near = new IntersectionObserver((each) => each.forEach((one) => {
-    if (one.isIntersecting) { near.unobserve(one.target); draw(one.target); }
-  }), { rootMargin: "300px" });
+  const in_sight = new Set(), late = new Set();
+  // What is in sight follows a hand; what comes near is drawn, so that nothing old is ever seen.
+  const watching = (rootMargin, does) => new IntersectionObserver((each) => each.forEach(does), { rootMargin });
+  const sight = watching("0px", ({ target, isIntersecting: is_there }) => {
+    if (is_there) in_sight.add(target); else in_sight.delete(target);
+  });
+  const near = watching("300px", ({ target, isIntersecting: is_there }) => {
+    if (!is_there) return;
+    if (waiting.has(target.id)) show(target.id, waiting.get(target.id));
+    if (target.dataset.picture) draw(target);
+  });
+  const observe = (there) => { sight.observe(there); near.observe(there); };
   const forget = (there) => {
     if (there.nodeType !== 1) return;
     for (const each of [there, ...all(".picture, .chart", there)]) {
+      sight.unobserve(each);
       near.unobserve(each);
+      in_sight.delete(each);
+      late.delete(each);
       views.get(each)?.view.finalize();
       views.delete(each);
     }
   };
   const watch = (there) => {
-    if (views.has(there)) draw(there);
-    else if (there.dataset.drawn !== "soon") near.observe(there);
+    observe(there);
+    if (!views.has(there)) return;
+    if (in_sight.has(there)) draw(there); else late.add(there);
   };
   const columns_of = (one) => one.like === undefined ? one.columns
     : { ...told.pictures[one.like].columns, ...one.columns };
@@ -291,6 +336,29 @@
     }
     return made;
   };
+  // What is another between two pictures of as many rows, as changes of those that a view has; null
+  // where that is too much: also of the last row, by whose very being another Vega knows its size.
+  const changes = (view, before, one) => {
+    const cuts = cuts_of(one);
+    if (before.n !== one.n || !same(cuts_of(before), cuts)) return null;
+    const was = columns_of(before), will = columns_of(one), made = view.data("source");
+    const set = window.attentionVega.changeset();
+    for (const name of new Set([...Object.keys(was), ...Object.keys(will)])) {
+      const from = was[name], to = will[name];
+      for (let which = 0, at = 0; which < cuts.length; which++) {
+        const end = at + cuts[which], part = to && (to[which] ?? to[0]);
+        if (part === (from && (from[which] ?? from[0])) || (!from && !to)) { at = end; continue; }
+        const told_so = to ? told.columns[name][part] : null, is_list = Array.isArray(told_so);
+        for (let place = 0; at < end; at++, place++) {
+          const value = is_list ? told_so[place] : told_so;
+          if (made[at][name] === value) continue;
+          if (!one.chart && at === one.n - 1) return null;
+          set.modify(made[at], name, value);
+        }
+      }
+    }
+    return set;
+  };
   const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
   const drawing = new Map();
   const draw = (there) => {
@@ -299,6 +367,7 @@
     return after;
   };
   const drawn = async (there) => {
+    late.delete(there);
     if (!there.isConnected) return;
     const place = Number(there.dataset.picture), one = told.pictures[place];
     const made = views.get(there), now = theme();
@@ -307,8 +376,9 @@
     if (!there.isConnected) return;
     if (made && made.theme === now && made.one[now] === one[now] && made.one.canvas === one.canvas) {
       // The view stands: it is given other rows.
+      const set = changes(made.view, made.one, one);
       Object.assign(made, { one, place });
-      made.view.data("source", rows(one));
+      if (set) made.view.change("source", set); else made.view.data("source", rows(one));
       if (there.dataset.carries) made.view.signal("step_at", stands_at(there));
       await made.view.runAsync();
       close_cell(there);
@@ -362,7 +432,7 @@
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
     [...views.keys()].filter((each) => each.dataset.picture).forEach((each) => draw(each)));
-  addEventListener("beforeprint", () => all("[data-picture]").forEach((each) => draw(each)));
+  addEventListener("beforeprint", all_at_once);
 
   // --- a cell, taken apart -----------------------------------------------------------------------
   const clicked = (there, cell) => {
@@ -483,12 +553,23 @@
     return { right: off <= asked.close, distance: off, words: `${percent(off)} of your weight would have to move to other keys${compared}.`
       + ` This share is called the total variation distance: ${off.toFixed(4)}.` };
   };
+  const awaited = new Map();
   const bars = (there, place, guess) => {
     const one = told.pictures[place], values = rows(one), made = views.get(there);
     guess.forEach((each, at) => Object.assign(values[at], { value: each, text: each.toFixed(2) }));
-    if (made) { made.view.data("source", values).runAsync(); return; }
-    ready().then(() => view_in(there, one, values))
-      .then((view) => views.set(there, { view, theme: theme(), one, place: -1 }));
+    if (made && made.theme === theme() && made.one[made.theme] === one[made.theme]) {
+      made.view.data("source", values).runAsync();
+      return;
+    }
+    const is_awaited = awaited.has(there);
+    awaited.set(there, [one, values]);
+    if (is_awaited) return;
+    new Promise(idle).then(ready).then(async () => {
+      const [one, values] = awaited.get(there);
+      awaited.delete(there);
+      forget(there);
+      if (there.isConnected) views.set(there, { view: await view_in(there, one, values), theme: theme(), one, place: -1 });
+    });
   };
   const answer = (name, asked, guess) => {
     const verdict = guess === null ? null : judged(asked, guess);
@@ -505,8 +586,10 @@
     const signature = asked && JSON.stringify([asked.numbers, asked.words, asked.asked, given ?? null, passed, !given && first_open() === name]);
     if (there.dataset.built === String(signature)) return;
     there.dataset.built = String(signature);
-    all(".chart", there).forEach(forget);
+    const stood = there.querySelector(".chart");  // of a question about other numbers
+    const chart_of = ({ width }) => Object.assign(stood ?? make("div"), { className: "chart", style: `--width:${width}px` });
     there.replaceChildren();
+    if (stood && (!asked || asked.kind !== "row")) forget(stood);
     there.hidden = !asked;
     if (!asked) return;
     if (given) {
@@ -519,7 +602,7 @@
       }
       there.append(said);
       if (asked.kind === "row" && given.guess && given.numbers === asked.numbers) {
-        const chart = make("div", { className: "chart", style: `--width:${asked.width}px` });
+        const chart = chart_of(asked);
         there.append(chart);
         bars(chart, asked.both, given.guess);
       }
@@ -571,7 +654,7 @@
     } else if (asked.kind === "row") {
       const sliders = asked.names.map((words, at) => make("label", {}, make("span", { textContent: words }),
         make("input", { type: "range", min: 0, max: 1, step: 0.05, value: 0.5, ariaLabel: asked.labels[at] })));
-      const chart = make("div", { className: "chart", style: `--width:${asked.width}px` });
+      const chart = chart_of(asked);
       const shares = () => {
         const each = sliders.map((one) => Number(one.querySelector("input").value));
         const total = each.reduce((one, other) => one + other, 0);
@@ -641,6 +724,7 @@
   };
   addEventListener("hashchange", show_anchor);
   by_address();
+  all(".piece").forEach(observe);
   if (window.attentionStored) restore(window.attentionStored);
   put();
   if (location.hash && !location.hash.includes("=")) show_anchor();

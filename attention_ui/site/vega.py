@@ -25,12 +25,12 @@ PARTS = {
 """The packages that draw, as vl-convert brings them: those of maps, trees and forces stay out."""
 TAKEN = (
     "import {View} from 'vega-view'; import {parse} from 'vega-parser';"
-    "import {transforms} from 'vega-dataflow'; import {Handler} from 'vega-tooltip';"
+    "import {changeset, transforms} from 'vega-dataflow'; import {Handler} from 'vega-tooltip';"
     "import {expressionInterpreter} from 'vega-interpreter';"
     "import * as usual from 'vega-transforms'; import * as encode from 'vega-encode';"
     "import * as views from 'vega-view-transforms';"
     "Object.assign(transforms, usual, views, encode);"
-    "window.attentionVega = {View, parse, expressionInterpreter, Handler};"
+    "window.attentionVega = {View, parse, changeset, expressionInterpreter, Handler};"
 )
 THEMES = {"light": ("#23262B", "#5B6069", "#DDD8CC"), "dark": ("#E9E5DB", "#B7BBC5", "#3A4048")}
 """Of a chart: its ink, that of its axes, and its lines."""
