@@ -118,11 +118,15 @@
     all("[data-picture]", there).forEach(watch);
     if (alone) dress(there);
   };
+  // A question asks about what its card covers: both wait.
   const dress = (there) => {
-    all(".control", there).forEach(control);
-    all(".sets", there).forEach(setter);
-    all(".ask", there).forEach(ask);
-    all(".moves", there).forEach(follow);
+    const each = (what, does) => all(what, there).forEach((one) => {
+      if (!waiting.has(one.closest(".piece")?.id)) does(one);
+    });
+    each(".control", control);
+    each(".sets", setter);
+    each(".ask", ask);
+    each(".moves", follow);
   };
   // Cards in sight follow at once, the others when there is time: those come before they are seen.
   const put = () => {
@@ -160,6 +164,7 @@
       go_on();
     }, { timeout: 500 });
   };
+  const is_settled = () => !(waiting.size || late.size || awaited.size || drawing_now);
   const all_at_once = () => {
     [...waiting].forEach((each) => show(...each));
     folds();
@@ -361,8 +366,10 @@
   };
   const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
   const drawing = new Map();
+  let drawing_now = 0;
   const draw = (there) => {
-    const after = (drawing.get(there) ?? Promise.resolve()).then(() => drawn(there));
+    drawing_now++;
+    const after = (drawing.get(there) ?? Promise.resolve()).then(() => drawn(there)).finally(() => { drawing_now--; });
     drawing.set(there, after);
     return after;
   };
@@ -736,5 +743,5 @@
   setTimeout(later, 1500);
   // Of a site: all of it is there without the internet after the first visit.
   if (told.worker && "serviceWorker" in navigator) navigator.serviceWorker.register(told.worker).catch(() => {});
-  window.attention = { told, views, chosen, done, move, summary, put, judged, whole };
+  window.attention = { told, views, chosen, done, move, summary, put, judged, whole, is_settled };
 })();
