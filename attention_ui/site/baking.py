@@ -2,8 +2,9 @@
 
 Of each piece of a page (a card, the closing answers) this finds by which controls and which open
 questions it is another, by making it so; and writes it for each value of each of these controls,
-alone, and where those are few, together. What a control reaches beyond the bytes that a file may
-have stays as it is, and the script says for which value it stands.
+alone, and where those are few, together. What takes little comes first, so that as many controls
+as there is room for reach as many cards. Beyond the bytes that a file may have a card stays as it
+is, and the script says for which value it stands.
 """
 
 import itertools
@@ -15,11 +16,12 @@ from typing import Any
 
 from ..cards.elements import Picture, Row
 from ..cards.page import Ask, Card, Made
+from ..controls import session
 from ..controls.control import Control
 from ..controls.covered import EVERY, covered_how
 from ..controls.shared import PREDICT
 from ..picture.spec import GROUNDS
-from ..reactive.source import tracking
+from ..reactive.source import Dependencies, tracking
 from .questions import question
 from .reader import Reader
 from .told import COLUMN, TABLES, Told, Weight, as_json
@@ -34,6 +36,10 @@ MOST_STATES = 400
 FEW_VALUES = 16
 """A control with more values is tried at its ends and in the middle, for what it reaches."""
 _PICTURE = re.compile(r'(data-picture=")(\d+)"')
+ROW = 20
+"""A row of a picture takes as much as so many letters."""
+LATER = 0.6
+"""What is told later of a card takes this much of what came before."""
 PACKED = 4 / 3
 """A file holds packed bytes as letters."""
 
@@ -85,6 +91,8 @@ class Baked:
         """So often was a card made."""
         self._asks_about: dict[tuple[str, Move], set[str]] = {}
         """The steps of which a card asks whether they are covered."""
+        self._reads: dict[str, set[str]] = {}
+        """By pieces and questions, the controls that they have read where the page opens."""
         self._made: dict[tuple, tuple[Any, str]] = {}
         self._moved: dict[Move, Any] = {(): reader.base}
         page = reader.page
@@ -92,8 +100,11 @@ class Baked:
             Piece(one.name, one.title, self._card(one), one) for one in page.every_card()
         ]
         self.pieces += [
-            Piece("closing_answers", "", self._whole(writer.closing)),
-            Piece("what_holds", "What holds of this attention", self._whole(writer.checks)),
+            Piece(name, title, self._whole(name, write))
+            for name, title, write in (
+                ("closing_answers", "", writer.closing),
+                ("what_holds", "What holds of this attention", writer.checks),
+            )
         ]
 
     # --- one state --------------------------------------------------------------------------------
@@ -124,22 +135,43 @@ class Baked:
                 if not asked:
                     steps = {name for source, name in reads if source is covered_how}
                     self._asks_about[card.name, move] = steps
+                self._has_read(card.name, move, reads)
                 if made is None:
                     return ""
                 covers = tuple(sorted(self.reader.session.covering.items())) if asked else ()
                 known = self._made.get((id(made), covers))
                 if known is None:
                     rest = tuple(one for one in move if one[0] not in _carried_by(made))
-                    known = made, self.writer.card(card, made, (card.name, rest, asked))
+                    with tracking() as reads:
+                        known = made, self.writer.card(card, made, (card.name, rest, asked))
+                    self._has_read(card.name, move, reads)
                     self._made[id(made), covers] = known
                 return known[1]
 
         return write
 
-    def _whole(self, write: Callable[[], str]) -> Callable[[Move, frozenset[str]], str]:
+    def _has_read(self, name: str, move: Move, reads: Dependencies) -> None:
+        if not move:
+            known = self._reads.setdefault(name, set())
+            known |= {of for source, of in reads if source.called.startswith(session.value.called)}
+
+    def _may_reach(self, name: str, move: Move) -> bool:
+        """Whether a piece or a question has read anything that a move changes: else the app would
+        not draw it anew.
+        """
+        changed = {each for each, _ in move}
+        values = self._values(move)
+        if values is not None:
+            changed |= values.changed(self.reader.base)
+        return not changed.isdisjoint(self._reads.get(name, changed))
+
+    def _whole(self, name: str, write: Callable[[], str]) -> Callable[[Move, frozenset[str]], str]:
         def written(move: Move, asked: frozenset[str]) -> str:
             self._goes_to(move, asked)
-            return write()
+            with tracking() as reads:
+                made = write()
+            self._has_read(name, move, reads)
+            return made
 
         return written
 
@@ -158,10 +190,13 @@ class Baked:
             self._with_questions(piece, asks)
         placed = self._placed()
         candidates = {one.name: one for one in (PREDICT, *placed, *self.reader.page.sidebar)}
-        for one in candidates.values() if self.moves else ():
+        if self.moves:
+            self._move(candidates.pop(PREDICT.name))
+        for one in sorted(candidates.values(), key=self._costs) if self.moves else ():
             self._move(one)
-        for name in self.controls:
-            self._reach(candidates[name])
+        pairs = ((name, piece) for name in self.controls for piece in self.pieces)
+        for name, piece in sorted(pairs, key=lambda pair: self._cost(*pair)):
+            self._reach(name, piece)
         for piece in self.pieces:
             self._together(piece)
         self._tell_questions()
@@ -251,10 +286,10 @@ class Baked:
             return False
         first = piece.states[key_of((), ())]
         self._find_questions(piece, name, texts)
-        for text in texts:
+        for n_told, text in enumerate(texts, 1):
             for asked in [()] if is_brief else _subsets(piece.asks):
                 self._tell(piece, ((name, text),), asked)
-            if self.n_written > MOST_WRITTEN or not self._fits():
+            if self.n_written > MOST_WRITTEN or not self._will_fit(n_told / len(texts)):
                 piece.states = before
                 self._weight.forget()
                 piece.reached |= {name} if self._is_reached(piece, name, texts) else set()
@@ -308,16 +343,32 @@ class Baked:
             self.failed[piece.name, name] = f"{type(error).__name__}: {error}"
             return True
 
-    def _reach(self, one: Control) -> None:
-        """Write the other cards that a control reaches, as far as there is room."""
-        told = self.controls[one.name]
+    def _cost(self, name: str, piece: Piece) -> int:
+        """About what a piece takes at all values of a control."""
+        html = self.told.tables["html"][piece.states[key_of((), ())]]
+        places = {int(at) for _, at in _PICTURE.findall(html)}
+        n_rows = sum(self.told.tables["pictures"][at]["n"] for at in places)
+        known = self.controls.get(name)
+        return (len(html) + ROW * n_rows) * (len(known["texts"]) if known else 1)
+
+    def _costs(self, one: Control) -> int:
+        """The same of all pieces that a control stands in."""
+        if one.name in self.writer.carried:
+            return 0  # it moves in any case
+        each = sum(self._cost(one.name, piece) for piece in self._homes(one))
+        return each * len(self._texts(one))
+
+    def _reach(self, name: str, piece: Piece) -> None:
+        """Write another card that a control reaches, if there is room."""
+        told = self.controls[name]
         others = [each for each in told["texts"] if each != told["base"]]
-        for piece in self.pieces:
-            if one.name in piece.reached:
-                continue
-            if len(others) > FEW_VALUES and not self._is_reached(piece, one.name, others):
-                continue
-            self._follow(piece, one.name, others)
+        if name in piece.reached or not any(
+            self._may_reach(piece.name, ((name, text),)) for text in others
+        ):
+            return
+        if len(others) > FEW_VALUES and not self._is_reached(piece, name, others):
+            return
+        self._follow(piece, name, others)
 
     def _together(self, piece: Piece) -> None:
         """Write all that its controls come to together, where that is little."""
@@ -352,6 +403,14 @@ class Baked:
         """Whether what was told so far since then has room."""
         return PACKED * self._weight.with_what_is_new() <= self.most_bytes
 
+    def _will_fit(self, share: float) -> bool:
+        """Whether all will have room of which this share was told since then, as far as it can be
+        told: what comes later is mostly more like what came before.
+        """
+        counted, now = self._weight.counted, self._weight.with_what_is_new()
+        likely = counted + max(1.0, LATER / share) * (now - counted)
+        return PACKED * likely <= self.most_bytes
+
     def _drop_what_is_too_much(self) -> None:
         """What was left out once may have come in again, uncounted: then the last card goes."""
         while self._followed and self.size() > self.most_bytes:
@@ -362,7 +421,9 @@ class Baked:
     # --- questions --------------------------------------------------------------------------------
     def _question(self, ask: Ask, move: Move) -> dict[str, Any] | None:
         self._goes_to(move, frozenset([ask.name]))
-        asked, fingerprint = ask.made()
+        with tracking() as reads:
+            asked, fingerprint = ask.made()
+        self._has_read(f"?{ask.name}", move, reads)
         return None if asked is None else question(self.told, asked, fingerprint)
 
     def _tell_questions(self) -> None:
@@ -379,6 +440,8 @@ class Baked:
                     if text == told["base"]:
                         continue
                     move = ((name, text),)
+                    if not self._may_reach(f"?{ask.name}", move):
+                        continue
                     made = self._question(ask, move)
                     if made != first:
                         states[key_of(move, ())] = made

@@ -76,6 +76,11 @@ class Weight:
             whole[table] = n_bytes + len(packer.flush())
         return sum(whole.values())
 
+    @property
+    def counted(self) -> int:
+        """Bytes of what counts so far."""
+        return sum(self._whole.values())
+
     def count(self) -> None:
         """What is new counts from now on."""
         for table, packer, n_bytes in [*self._new()]:
