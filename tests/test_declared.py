@@ -69,7 +69,7 @@ def test_a_name_that_nothing_has_is_refused_in_words(what, tmp_path, monkeypatch
     source = page.read_text(encoding="utf-8")
     assert source.count(old) == 1
     answer = """from attention_ui.controls import session
-from attention_ui.controls.control import Control
+from attention_ui.reactive.control import Control
 from attention_ui.frame.ends import Answer
 import streamlit as st
 """

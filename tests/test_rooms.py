@@ -10,8 +10,8 @@ from itertools import groupby
 
 import pytest
 
-from attention_ui.controls.control import Control
 from attention_ui.frame.contents import LESSONS, lesson
+from attention_ui.reactive.control import Control
 from conftest import ROOT, ran
 
 PAGES = sorted(ROOT.glob("pages/*.py"))
@@ -225,22 +225,23 @@ def test_the_home_page_is_on_the_screen_before_torch():
 
 # --- one owner for each decision ------------------------------------------------------------------
 OWNERS = {
-    "session_state": "controls/widget reactive/session reactive/visibility",  # what lasts
+    "session_state": "reactive/session reactive/visibility reactive/widget",  # what lasts
     "is_stale": "reactive/fragments",  # what runs
     "waiting": "reactive/fragments reactive/visibility",  # what waits, and who tells the browser
     "rerun_stale": "reactive/fragments",  # when: at the end of an event, and nowhere else
-    "Cache": "cards/cached reactive/cache",  # what is kept for everybody
+    "Cache": "cards/cached reactive/cache reactive/page",  # what is kept for everybody
     "is_asked": "cards/page cards/question",  # what is covered
     # What looks at a source and tracks nothing: what a card shows of it would stay as it was.
-    "unread": "cards/changing cards/show controls/control controls/session "
-    "lessons/real_model/write_on",
+    "unread": "cards/changing cards/show lessons/real_model/write_on "
+    "reactive/control reactive/settings",
     "currents": "reactive/cache reactive/source",
     # What goes through the gate that is closed while something is made for everybody.
-    "the_session": "cards/page controls/session frame/long_run reactive/code_check "
-    "reactive/session reactive/source",
-    "gate_opened": "reactive/code_check reactive/isolation reactive/session reactive/source",
+    "the_session": "cards/page reactive/long_run reactive/code_check reactive/session "
+    "reactive/settings reactive/source",
+    "gate_opened": "frame/recordings reactive/code_check reactive/isolation reactive/session "
+    "reactive/source",
     "tracked_later": "cards/page reactive/code_check reactive/source",
-    "made_for_everybody": "cards/page reactive/cache reactive/isolation",
+    "made_for_everybody": "reactive/cache reactive/isolation reactive/page",
 }
 """What stands for a decision, and the modules that may use it: see “Who decides” in NOTES.md."""
 

@@ -11,12 +11,12 @@ import streamlit as st
 
 from attention_core.trace import Step
 
-from ..controls import session
 from ..controls.lesson_session import this_session
-from ..controls.widget import about_as_wide, begin_anew, sent
 from ..frame import hand_out
+from ..reactive import settings
 from ..reactive.fragments import event
 from ..reactive.source import source, untracked
+from ..reactive.widget import about_as_wide, begin_anew, sent
 from .covers import SHAPE, Cover
 from .elements import set_values
 from .questions import Pick, Question, Verdict
@@ -92,13 +92,13 @@ def tally() -> Tally:
 
 def asks_first() -> bool:
     """Whether questions are asked here at all."""
-    values = session.values()
+    values = settings.values()
     return bool(values.predict and not values.card)
 
 
 def is_asked(asked: Question | None, key: str) -> bool:
     """Whether a question covers what it hides: neither answered yet nor gone on from."""
-    values = session.values()
+    values = settings.values()
     if asked is None or not asks_first():
         return False
     if values.paper:
@@ -113,7 +113,7 @@ def is_passable(asked: Question | None) -> bool:
     """Whether who goes on is shown what a question covers: not in a game, nor where a teacher's
     link holds that one guesses.
     """
-    return asked is not None and not asked.until_right and PREDICT not in session.values().lock
+    return asked is not None and not asked.until_right and PREDICT not in settings.values().lock
 
 
 def went_on(key: str) -> None:
@@ -149,9 +149,9 @@ def opens(hides: Mapping[str, Cover]) -> bool:
     """Whether the address opens a cell that is hidden: then all that the question hides is open,
     but on paper.
     """
-    if session.values().paper:
+    if settings.values().paper:
         return False
-    for name, index in (session.values().cell or ())[-1:]:
+    for name, index in (settings.values().cell or ())[-1:]:
         cover = hides.get(name)
         if cover and (cover.how == SHAPE or not cover.shape):
             return True
@@ -168,7 +168,7 @@ def put_question(
     """Ask it, or say what was answered; `now` are its numbers, and it has `covered` these steps."""
     if asked is None:
         return
-    if session.values().paper:
+    if settings.values().paper:
         answer = f"{asked.answer()} {asked.teaches}".strip()
         hand_out.ask(this_session().in_card, asked.words, answer, asked.asked, asked.offered)
     else:
@@ -251,7 +251,7 @@ def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> No
 
 def _offer_all(name: str) -> None:
     """Beside the first open question of a page: what the switch above the page does."""
-    values = session.values()
+    values = settings.values()
     if not is_first(name) or PREDICT in {*values.hide, *values.lock}:
         return
     shown = {"type": "tertiary", "on_click": set_values, "args": ({PREDICT: False},)}
@@ -291,7 +291,10 @@ def _judge(key: str, asked: Question, now: int, guess: Any) -> None:
 
 
 def _answered(key: str, asked: Question, now: int, given: Guess, tells_tally: bool = True) -> None:
-    """The guess and the verdict, what the question teaches, and a way to guess again."""
+    """The question, the guess and the verdict, what it teaches, and a way to guess again."""
+    st.caption(asked.words, width="content")
+    if asked.asked:
+        st.text(asked.asked, width="content")
     if given.verdict is None:
         st.markdown(f"{asked.answer()} {asked.teaches}".strip(), width="content")
     elif given.fingerprint != now:

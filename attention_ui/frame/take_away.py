@@ -19,8 +19,8 @@ from attention_core.export.spreadsheet import spreadsheet, too_large
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
-from ..controls import session
 from ..controls.covered import EVERY, covered_how
+from ..reactive import settings
 from .data_frame import put_frame
 from .file_names import file_name
 
@@ -191,7 +191,7 @@ def _needs(trace: Trace) -> str:
 
 
 def _sentence() -> str:
-    return session.values().get("sentence", "")
+    return settings.values().get("sentence", "")
 
 
 def _table(page: str, trace: Trace, step: Step) -> None:

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..cards.elements import Picture, Row
-from ..cards.page import Ask, Card, Made
-from ..controls import session
-from ..controls.control import Control
+from ..cards.page import Ask, Card
 from ..controls.covered import EVERY, covered_how
 from ..controls.shared import PREDICT
 from ..picture.spec import GROUNDS
+from ..reactive import settings
+from ..reactive.control import Control
+from ..reactive.page import Made
 from ..reactive.source import Dependencies, tracking
 from .questions import question
 from .reader import Reader
@@ -153,7 +154,7 @@ class Baked:
     def _has_read(self, name: str, move: Move, reads: Dependencies) -> None:
         if not move:
             known = self._reads.setdefault(name, set())
-            known |= {of for source, of in reads if source.called.startswith(session.value.called)}
+            known |= {of for source, of in reads if source.called.startswith(settings.value.called)}
 
     def _may_reach(self, name: str, move: Move) -> bool:
         """Whether a piece or a question has read anything that a move changes: else the app would

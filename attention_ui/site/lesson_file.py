@@ -287,7 +287,7 @@ def _section(name: str, title: str, is_section: bool) -> str:
 
 
 def _fold(fold: Fold) -> str:
-    label = inline(fold._row[0])
+    label = inline(fold.label)
     inside = "".join(_section(each.name, each.title, each.is_section) for each in fold.cards)
     return f'<details class="fold" id="row_{fold.key}"><summary>{label}</summary>{inside}</details>'
 

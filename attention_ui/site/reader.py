@@ -5,16 +5,17 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
-from ..cards.page import Ask, Card, Made, Page
+from ..cards.page import Ask, Card, Page
 from ..cards.question import Guess, Guesses
 from ..cards.seen import in_card
 from ..cards.tracked_trace import plain
-from ..controls import session
-from ..controls.control import Control, Values, understood
 from ..controls.lesson_session import LessonSession
 from ..controls.shared import AROUND, FIRST
-from ..frame.long_run import Run, Runs
+from ..reactive import settings
+from ..reactive.control import Control, Values, understood
 from ..reactive.fragments import page_fragments
+from ..reactive.long_run import Run, Runs
+from ..reactive.page import Made
 from ..reactive.session import session_of
 
 Texts = Mapping[str, str]
@@ -74,7 +75,7 @@ class Reader:
         self, values: Values, asked: Collection[str] = (), texts: Texts | None = None
     ) -> None:
         """These values, with these questions open and all others answered."""
-        self.session.values = values.read_by(session._track_value)
+        self.session.values = values.read_by(settings._track_value)
         self.session.chosen = {**self.texts, **(texts or {})}
         self.session.covering, self.session.cells, self.session.pictures = {}, [], {}
         page_fragments().known.clear()
@@ -108,7 +109,7 @@ class Reader:
         """Its work, as far as it was done for these values: all of it for those that the page
         opens with, and elsewhere what begins by itself.
         """
-        work = card._work() if card.work else None
+        work = card.declared_work() if card.work else None
         if work is None:
             return
         by_name, key = self.session.own(Runs).by_name, (work.name, work.about)

@@ -12,20 +12,22 @@ from typing import Any
 
 import pandas as pd
 
-from ..cards.elements import Alive, Picture, Row, Shown
-from ..cards.page import Ask, Card, Made, place_of
+from ..cards.elements import Alive, InPicture, Picture, Row, Shown
+from ..cards.page import Ask, Card, place_of
 from ..cards.show import first_cell, fitted, stops_of
 from ..charts.chart import Chart
 from ..controls import session
-from ..controls.control import TYPED, Control, Placed
 from ..controls.covered import covered_how
-from ..controls.fields import Flag
 from ..controls.shared import has_random_numbers
 from ..frame.contents import lesson
 from ..frame.ends import RANDOM
 from ..frame.lights import SIGNS, as_taught, lights_of
-from ..frame.long_run import run_so_far
 from ..picture.layout import Layout
+from ..reactive import settings
+from ..reactive.control import TYPED, Control, Placed
+from ..reactive.fields import Flag
+from ..reactive.long_run import run_so_far
+from ..reactive.page import Made
 from . import pictures
 from .markdown import formula, inline, markdown, plain
 from .reader import Reader
@@ -232,7 +234,9 @@ class Writer:
         one, look = placed.control, placed.look
         if one.name in session.names_in("hide"):
             return ""
-        name = placed.in_picture.replace("*", self._card.name) if placed.in_picture else ""
+        name = (
+            placed.in_picture.replace("*", self._card.name) if isinstance(placed, InPicture) else ""
+        )
         here = self.placed.setdefault(self._card.name, {})
         is_carried = bool(name) and name in self.carried.get(one.name, ())
         here[one.name] = here.get(one.name, False) or is_carried
@@ -245,11 +249,11 @@ class Writer:
     def control(self, one: Control, **look: Any) -> str:
         """A control as a place: whether it moves follows from what is told of it."""
         values = self.reader.session.values
-        value = session.in_widget(one.name)
+        value = settings.in_widget(one.name)
         widget = look.get("widget", one.drawn_as)
         label = look.get("label", f"{one.label} ({one.hint})" if one.hint else one.label)
         choices = choices_of(one, values)
-        fixed = one.name in session.fixed() or widget in TYPED or not choices
+        fixed = one.name in settings.fixed() or widget in TYPED or not choices
         named = dict(choices)
         text = one.field.write(value)
         given = attributes(
@@ -278,7 +282,7 @@ class Writer:
                 start = values[one.carries.name]  # others leave no room for it
             layout = one.layout_at(start)
             stops = stops_of(one.carries, values, start, "")
-            if one.carries.name in session.fixed() or not pictures.can_carry(layout, stops):
+            if one.carries.name in settings.fixed() or not pictures.can_carry(layout, stops):
                 layout, stops = one.now(), None
         if stops is not None:
             # What is covered follows from the layout; to find it at each position takes long.

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from attention_ui.controls.control import understood
 from attention_ui.controls.fields import Edits
-from attention_ui.controls.session import refused
+from attention_ui.reactive.control import understood
+from attention_ui.reactive.settings import refused
 from sampling import few
 from visiting import LESSONS, lesson_module, stands, texts, values_of, visit
 

@@ -5,8 +5,7 @@ import random
 import pytest
 
 from alone import Visitor
-from attention_ui.controls import session
-from attention_ui.reactive import fragments
+from attention_ui.reactive import fragments, settings
 from attention_ui.reactive.fragments import PAGE, WATCHER, event, is_hovered, rerun_stale
 from attention_ui.reactive.isolation import Misdeclared
 from attention_ui.reactive.session import this_session
@@ -251,9 +250,9 @@ def test_at_the_end_of_an_event_runs_what_it_has_made_stale_once(world, visitor)
 @pytest.mark.usefixtures("visitor")
 def test_what_is_changed_outside_of_an_event_is_refused_in_words():
     with pytest.raises(Misdeclared, match=r"`change` outside of an event.*`with event\(\):`"):
-        session.change(seed=3)
+        settings.change(seed=3)
     with event():
-        assert not session.change(no_such_control=3)
+        assert not settings.change(no_such_control=3)
 
 
 def test_where_the_address_asked_for_the_run_no_callback_chooses_parts(world, visitor):

@@ -96,6 +96,8 @@ def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     question = "simplified_attention.looks_at"
     at = guess_key(opened("simplified_attention"), "wild")
     assert "It is “the” (0.39)." in words(at)
+    asked = [each.value for each in at.caption]
+    assert any("Which token will this query look at most?" in each for each in asked)
     assert "0 of 1 guess right this session." in tallies(at)
     at = guess_key(press(at, "again", question), "the")
     assert "Right: “the”" in words(at)

@@ -4,8 +4,12 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from attention_core import Inputs, embed
@@ -69,7 +73,8 @@ def comes(monkeypatch):
 BUYS = f"""
 from streamlit.testing.v1 import AppTest
 at = AppTest.from_string(open(0).read(), default_timeout={HANG}).run()
-for runs in (lambda: at, lambda: at.button[0].click().run()):
+presses, moves = at.button[0].click, lambda: at.slider[0].set_value(13)
+for runs in (lambda: at, lambda: presses().run(), lambda: moves().run()):
     assert not runs().exception, at.exception
     print(*[each.value for each in at.text], sep=", ")
 """
@@ -81,9 +86,10 @@ def test_the_example_of_the_readme_runs():
         [sys.executable, "-c", BUYS], cwd=ROOT, input=EXAMPLE, capture_output=True, text=True
     )
     assert told.returncode == 0, told.stderr
-    begins, ends = told.stdout.splitlines()
-    assert begins == "2 apples cost 6 coins, Hello, nobody"
-    assert ends.startswith("3 apples cost 9 coins")
+    begins, ten, many = told.stdout.splitlines()
+    assert begins == "2 apples cost 6 coins"
+    assert ten.startswith("10 apples cost 30 coins")
+    assert {*many.split(", ")} == {"13 apples cost 39 coins", "It is rather heavy."}
 
 
 def test_every_module_stands_in_the_readme():
@@ -248,3 +254,42 @@ def test_a_cache_holds_no_more_than_its_bytes_and_one_thing_however_large(comes)
         held = [n_bytes for _, n_bytes in cache._found.values()]
         assert sum(held) <= 100 or len(held) == 1
         assert sum(held) == cache._bytes
+
+
+# --- files ----------------------------------------------------------------------------------------
+def by_a_library(path):
+    return np.loadtxt(path)
+
+
+def caught(path):
+    with suppress(ValueError):
+        return np.loadtxt(path)
+    return None
+
+
+def its_names(path):
+    return sorted(path.parent.iterdir())
+
+
+@pytest.mark.parametrize("reads", [by_a_library, caught, its_names])
+def test_a_file_is_refused_whoever_reads_it(reads, tmp_path):
+    """No look at the code would find what a library opens."""
+    path = tmp_path / "numbers.txt"
+    path.write_text("1 2 3")
+    with pytest.raises(Misdeclared, match=r" reads .*, which may be another tomorrow"):
+        made(Cache(1_000), partial(reads, path))
+    assert by_a_library(path).tolist() == [1, 2, 3]
+
+
+@source()
+def in_the_file(path):
+    return path.read_text()
+
+
+def test_a_source_may_read_a_file_and_so_may_the_program_its_own(tmp_path):
+    path = tmp_path / "numbers.txt"
+    path.write_text("1 2 3")
+    with isolation.made_for_everybody("The card 'one'"):
+        assert in_the_file(path) == "1 2 3"
+        assert README.read_text("utf-8")
+        assert Path(np.__file__).read_bytes()

@@ -17,9 +17,10 @@ from attention_core.real_model.run import run
 from attention_core.real_model.tiny import TINY as FOLDER
 from attention_core.real_model.tokenizer import Encoded
 from attention_ui.cards import page
-from attention_ui.frame import long_run, models
+from attention_ui.frame import models
 from attention_ui.lessons.real_model.charts import MOST
 from attention_ui.lessons.real_model.seen import Seen
+from attention_ui.reactive import long_run
 from model_folders import config, cut, put, tokenizer
 from sampling import marked
 from visiting import _opened, rendered, small_charts, stands, texts, visit
