@@ -114,6 +114,7 @@
     const then = make("template", { innerHTML: told.html[place] });
     children(body, [...then.content.childNodes]);
     there.hidden = !told.html[place];
+    for (const row of all(".unfold", body)) row.ariaExpanded = String(body.classList.contains("whole"));
     all(".picture[data-carries]", there).forEach(room_of);
     all("[data-picture]", there).forEach(watch);
     if (alone) dress(there);
@@ -319,6 +320,7 @@
   };
   const watch = (there) => {
     observe(there);
+    if (there.classList.contains("picture")) there.classList.toggle("is-brief", is_brief(there));
     if (!views.has(there)) return;
     if (in_sight.has(there)) draw(there); else late.add(there);
   };
@@ -331,7 +333,18 @@
     let at = 0;
     parts.forEach((part, which) => { with_part(part, at, at + cuts[which]); at += cuts[which]; });
   };
-  const rows = (one) => {
+  // A phone leaves out of a picture what its last lines come from, until somebody asks for all.
+  const phone = matchMedia("(max-width: 590px)"), wholes = new Set();
+  const is_brief = (there) => Boolean(phone.matches && there?.classList.contains("picture")
+    && told.pictures[there.dataset.picture].cut && !wholes.has(there.dataset.name));
+  const briefly = (made, [from, to, signs]) => {
+    for (const [at, text, yn] of signs) Object.assign(made[at], { text, yn });
+    const up = (row) => row.yn >= to ? { yn: row.yn - to + from } : row.yn >= from ? { when: 1 } : {};
+    const last = made.pop();
+    return [...made.filter((row) => row.when !== 2 || !(row.yn >= from && row.yn < to)).map((row) => Object.assign(row, up(row))),
+      { ...last, yn: last.yn - to + from }];
+  };
+  const rows = (one, there) => {
     const made = Array.from({ length: one.n }, () => ({}));
     for (const [name, parts] of Object.entries(columns_of(one))) {
       if (parts) each_part(parts, cuts_of(one), one.n, (part, from, to) => {
@@ -339,7 +352,7 @@
         for (let at = from; at < to; at++) made[at][name] = is_list ? told_so[at - from] : told_so;
       });
     }
-    return made;
+    return is_brief(there) ? briefly(made, one.cut) : made;
   };
   // What is another between two pictures of as many rows, as changes of those that a view has; null
   // where that is too much: also of the last row, by whose very being another Vega knows its size.
@@ -377,23 +390,25 @@
     late.delete(there);
     if (!there.isConnected) return;
     const place = Number(there.dataset.picture), one = told.pictures[place];
-    const made = views.get(there), now = theme();
-    if (made?.place === place && made.theme === now) return;
+    const made = views.get(there), now = theme(), less = is_brief(there);
+    if (made?.place === place && made.theme === now && made.less === less) return;
+    if (!one.chart) there.classList.toggle("is-brief", less);
     await ready();
     if (!there.isConnected) return;
     if (made && made.theme === now && made.one[now] === one[now] && made.one.canvas === one.canvas) {
       // The view stands: it is given other rows.
-      const set = changes(made.view, made.one, one);
-      Object.assign(made, { one, place });
-      if (set) made.view.change("source", set); else made.view.data("source", rows(one));
+      const set = less || made.less ? null : changes(made.view, made.one, one);
+      if (set) made.view.change("source", set); else made.view.data("source", rows(one, there));
+      if (made.less !== less) made.view.signal("height", there.querySelector(".drawn").clientHeight);
+      Object.assign(made, { one, place, less });
       if (there.dataset.carries) made.view.signal("step_at", stands_at(there));
       await made.view.runAsync();
       close_cell(there);
       return;
     }
     made?.view.finalize();
-    const view = await view_in(there, one, rows(one));
-    views.set(there, { view, one, place, theme: now });
+    const view = await view_in(there, one, rows(one, there));
+    views.set(there, { view, one, place, theme: now, less });
     there.dataset.drawn = "now";
     if (there.dataset.chooses) {
       const [of_head, of_token] = JSON.parse(there.dataset.chooses);
@@ -439,6 +454,7 @@
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
     [...views.keys()].filter((each) => each.dataset.picture).forEach((each) => draw(each)));
+  phone.addEventListener("change", () => [...views.keys()].filter((each) => each.dataset.picture).forEach(draw));
   addEventListener("beforeprint", all_at_once);
 
   // --- a cell, taken apart -----------------------------------------------------------------------
@@ -451,13 +467,20 @@
   const box_of = (there) => there.nextElementSibling?.classList.contains("cell") ? there.nextElementSibling : null;
   const close_cell = (there) => box_of(there)?.replaceChildren();
   const way_in = (there) => {
-    if (!there.dataset.first || there.querySelector(".keys")) return;
+    const has_more = Boolean(told.pictures[there.dataset.picture].cut);
+    if (!(there.dataset.first || has_more) || there.querySelector(".keys")) return;
+    const more = make("button", { type: "button", className: "plain all-of", textContent: "Show all" });
+    more.onclick = () => {
+      if (!wholes.delete(there.dataset.name)) wholes.add(there.dataset.name);
+      more.textContent = wholes.has(there.dataset.name) ? "Show less" : "Show all";
+      draw(there);
+    };
     const button = make("button", { type: "button", className: "plain", textContent: "Take a cell apart" });
     button.onclick = () => {
       const [name, at] = there.dataset.first.split("|");
       open_cell(there, [[name, at.split(",").map(Number)]], true);
     };
-    there.append(make("div", { className: "keys" }, button));
+    there.append(make("div", { className: "keys" }, ...(has_more ? [more] : []), ...(there.dataset.first ? [button] : [])));
   };
   const at_base = (there) => {
     const name = there.dataset.carries;
@@ -718,23 +741,49 @@
     if (there) there.textContent = guessed ? `${right} of ${guessed} ${guessed === 1 ? "guess" : "guesses"} right the first time, ${window.attentionReports ? "reported to the course" : "kept in this browser alone"}.` : "";
   };
 
-  // The address names settings that are there: page.html#window=3.
+  // The address names settings: page.html#window=3. What cannot be here is said.
+  const listed = (each) => each.length < 2 ? each.join("") : each.length > 12
+    ? `${each.slice(0, 3).join(", ")} and so on up to ${each.at(-1)}` : `${each.slice(0, -1).join(", ")} or ${each.at(-1)}`;
   const by_address = () => {
-    for (const [name, text] of new URLSearchParams(location.hash.slice(1))) {
-      if (told.controls[name]?.texts.includes(text) && text !== told.controls[name].base) { chosen[name] = text; last = name; }
+    const wrong = [], names = Object.keys(told.controls);
+    for (const [name, text] of location.hash.includes("=") ? new URLSearchParams(location.hash.slice(1)) : []) {
+      const one = told.controls[name];
+      if (one?.texts.includes(text)) { if (text !== one.base) { chosen[name] = text; last = name; } }
+      else if (one) {
+        const each = one.texts.map((value) => value === (one.words[value] ?? value) ? value : `${value} (${one.words[value]})`);
+        wrong.push(`${name}=${text}. “${one.label || name}” can be ${listed(each)} here.`);
+      } else {
+        const picture = all(".picture[data-carries]").find((there) => there.dataset.carries === name);
+        if (picture && read(picture.dataset.texts).includes(text)) turned[name] = text;
+        else if (picture) wrong.push(`${name}=${text}. “${picture.dataset.controlLabel}” can be ${listed(read(picture.dataset.texts))} here.`);
+        else wrong.push(`${name}=${text}. ${names.length ? `Only ${listed(names)} can be given here` : "No control moves here"}.`);
+      }
     }
+    document.getElementById("not_applied")?.remove();
+    if (wrong.length) document.querySelector("header").append(make("p", { id: "not_applied", className: "stays", role: "status",
+      textContent: `Not applied: ${wrong.join(" ")}` }));
   };
   const show_anchor = () => {
     const there = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let each = there; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
     there?.scrollIntoView();
   };
-  addEventListener("hashchange", show_anchor);
-  by_address();
+  addEventListener("hashchange", () => {
+    if (!location.hash.includes("=")) { show_anchor(); return; }
+    for (const each of Object.keys(chosen)) delete chosen[each];
+    by_address();
+    put();
+  });
+  // What a phone folds of a card.
+  addEventListener("click", ({ target }) => {
+    const row = target.closest?.(".unfold");
+    if (row) row.ariaExpanded = String(row.parentElement.classList.toggle("whole"));
+  });
   all(".piece").forEach(observe);
   if (window.attentionStored) restore(window.attentionStored);
   put();
-  if (location.hash && !location.hash.includes("=")) show_anchor();
+  if (location.hash.includes("=")) { by_address(); put(); }
+  else if (location.hash) show_anchor();
   const later = () => {
     whole();
     const next = all("[data-picture]").find((each) => !views.has(each) && !drawing.has(each) && each.offsetParent);

@@ -15,10 +15,10 @@ from ..cards.elements import Picture
 from ..cards.seen import unknown_cells
 from ..cards.show import MOST_NUMBERS
 from ..charts.chart import Chart
-from ..picture.layout import Layout
+from ..picture.layout import Layout, brief
 from ..picture.positions import positions
 from ..picture.spec import GROUNDS, MOVES, Stops, drawn
-from ..picture.table import MANY, Lists, n_marks, n_slots, table
+from ..picture.table import MANY, ON_NARROW, Lists, n_marks, n_slots, table
 from .cells import MOST_CELLS, cells_of, given_cells
 from .told import Told, as_json, rounded
 from .vega import compiled
@@ -101,6 +101,8 @@ def picture(
         made["at"] = now
     if n_marks(rows) > MANY:
         made["canvas"] = 1
+    if any(less := brief(layout).narrow.cut):
+        made["cut"] = [*rounded(less, 2), _signs(layout, rows)]
     if like is not None:
         before = told.tables["pictures"][like]
         if before["n"] == made["n"] and before["cuts"] == made["cuts"]:
@@ -110,6 +112,19 @@ def picture(
             made |= {"like": like, "columns": new | gone}
             del made["cuts"]
     return told.once("pictures", made)
+
+
+def _signs(layout: Layout, rows: pa.Table) -> list[list[Any]]:
+    """The signs that are others where a phone leaves lines out: their rows, words and heights."""
+    ids, each = (
+        rows["id"].to_pylist(),
+        zip(layout.narrow.words, brief(layout).narrow.words, strict=False),
+    )
+    return [
+        [ids.index(f"words.{ON_NARROW}.{at}"), now.text, *rounded([float(now.y)], 2)]
+        for at, (was, now) in enumerate(each)
+        if now.look == "sign" and now != was
+    ]
 
 
 @dataclass
