@@ -18,6 +18,7 @@ from attention_ui.site.lesson_file import MOST_BYTES, CannotBe, lesson_file
 from attention_ui.site.markdown import inline, markdown
 from conftest import ROOT
 from lesson_states import columns_of, pictures_in, told_in
+from sampling import marked
 
 NAMES = [each.name for each in LESSONS]
 HOSTILE = '<img src=x onerror=alert(1)> "\'&`$x$ **b** :red[r] [l](javascript:1) data-picture="7"'
@@ -28,18 +29,10 @@ def written(name, **texts):
     return lesson_file(ROOT / "pages" / f"{name}.py", texts, moves=False, most_seconds=0.0)
 
 
-@pytest.mark.parametrize("name", ["simplified_attention", "cross_attention", "mistakes_lab"])
+@pytest.mark.parametrize(
+    "name", marked(NAMES, ("cross_attention",), pytest.mark.slow("60 s: all other lessons"))
+)
 def test_every_card_is_written(name):
-    _test_every_card(name)
-
-
-@pytest.mark.slow("40 s: all other lessons")
-@pytest.mark.parametrize("name", NAMES)
-def test_every_card_of_every_lesson_is_written(name):
-    _test_every_card(name)
-
-
-def _test_every_card(name):
     made = written(name)
     page = made.page()
     told = told_in(page)

@@ -382,6 +382,7 @@ def is_constant(call):
     )
 
 
+@pytest.mark.slow("9 s; mypy sees what imports are gone")
 def test_the_benchmarks_start():
     """They are run by hand, and seldom: what they import may be gone."""
     done = ran(sys.executable, "-m", "benchmarks", "--help")
