@@ -108,6 +108,8 @@ def _refuse_outside(event: str, given: tuple) -> None:
     if event == "open" and not isinstance(name, str | bytes | os.PathLike):
         return  # a file that is open already
     told = os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else event
+    if told in (os.devnull, sys.executable):
+        return  # nothing; and another process of the program itself, which has its answer from us
     if event.startswith("os") or event == "open":
         place = os.path.abspath(told)
         if place.startswith(tuple(f"{each}{os.sep}" for each in READABLE)):
