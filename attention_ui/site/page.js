@@ -362,13 +362,30 @@
   const box_of = (there) => there.nextElementSibling?.classList.contains("cell") ? there.nextElementSibling : null;
   const close_cell = (there) => box_of(there)?.replaceChildren();
   const way_in = (there) => {
-    if (!there.dataset.first || there.querySelector(".keys")) return;
-    const button = make("button", { type: "button", className: "plain", textContent: "Take a cell apart" });
-    button.onclick = () => {
-      const [name, at] = there.dataset.first.split("|");
-      open_cell(there, [[name, at.split(",").map(Number)]], true);
-    };
-    there.append(make("div", { className: "keys" }, button));
+    if (there.querySelector(":scope > .keys")) return;
+    const keys = make("div", { className: "keys" });
+    if (there.dataset.first) {
+      keys.append(button("Take a cell apart", () => {
+        const [name, at] = there.dataset.first.split("|");
+        open_cell(there, [[name, at.split(",").map(Number)]], true);
+      }));
+    }
+    const save = button("Save picture", () => {
+      save.replaceWith(...kinds);
+      kinds[0].focus();
+    });
+    const kinds = ["png", "svg"].map((kind) => button(kind.toUpperCase(), async () => {
+      const dark = theme() === "dark", heading = there.closest(".piece")?.querySelector("h2, h3")?.textContent;
+      const title = [document.title.split(" · ")[0], heading].filter(Boolean).join(": ");
+      const colours = { dark, ink: dark ? "#ffffff" : "#000000", ground: dark ? "#16191D" : "#FCFBF8" };
+      await window.attentionSavePicture({ data: { press: {}, drawn: there.querySelector(".drawn .marks"), kind, title,
+        name: `${told.lesson}_${there.dataset.name}`, ...colours } });
+      kinds[0].replaceWith(save);
+      kinds[1].remove();
+      save.focus();
+    }));
+    keys.append(save);
+    there.append(keys);
   };
   const at_base = (there) => {
     const name = there.dataset.carries;
