@@ -1,7 +1,5 @@
 """Lessons as files: every card is whole or says why not, and nothing that is typed becomes HTML."""
 
-import base64
-import gzip
 import html
 import json
 import re
@@ -19,6 +17,7 @@ from attention_ui.site.folder import folder
 from attention_ui.site.lesson_file import MOST_BYTES, CannotBe, lesson_file
 from attention_ui.site.markdown import inline, markdown
 from conftest import ROOT
+from lesson_states import columns_of, pictures_in, told_in
 from sampling import marked
 
 NAMES = [each.name for each in LESSONS]
@@ -28,12 +27,6 @@ LONG_WORK = ("heads_learning", "queries_keys_values", "real_model")
 
 def written(name, **texts):
     return lesson_file(ROOT / "pages" / f"{name}.py", texts, moves=False, most_seconds=0.0)
-
-
-def told_in(page):
-    """What the script of a page is told, read out of the file."""
-    data = re.search(r'<script type="text/plain" id="told">([^<]*)</script>', page)[1]
-    return json.loads(gzip.decompress(base64.b64decode(data)))
 
 
 @pytest.mark.parametrize(
@@ -52,8 +45,8 @@ def test_every_card_is_written(name):
     assert not [each for each in lost if "shows more here" in each], "an element has no form"
     assert len(page.encode()) < MOST_BYTES
     for each in told["html"]:
-        for place in re.findall(r'data-picture="(\d+)"', each):
-            assert int(place) < len(told["pictures"])
+        for place in pictures_in(each):
+            assert place < len(told["pictures"])
 
 
 @pytest.mark.parametrize("name", ["simplified_attention", "tokenize_and_embed"])
@@ -83,15 +76,9 @@ def test_numbers_are_those_of_the_trace():
     with reader.here():
         reader.goes_to(reader.base)
         weights = reader.page.trace().whole()["weights"].value
-    (picture,) = re.findall(
-        r'data-picture="(\d+)"', told["html"][told["pieces"]["context"]["states"]["?"]]
-    )
-    columns, n = told["pictures"][int(picture)]["columns"], told["pictures"][int(picture)]["n"]
-
-    def column(name):
-        return columns[name] if isinstance(columns[name], list) else [columns[name]] * n
-
-    rows = zip(*map(column, ("kind", "m", "i", "j", "tip")), strict=True)
+    (picture,) = pictures_in(told["html"][told["pieces"]["context"]["states"]["?"]])
+    columns = columns_of(told, picture)
+    rows = zip(*(columns[each] for each in ("kind", "m", "i", "j", "tip")), strict=True)
     cells = [(i, j, tip) for kind, m, i, j, tip in rows if kind == 0 and m == 0]
     assert len(cells) == weights.numel()
     for i, j, tip in cells:  # such as “e^(…) / (…) = 0.9994”
@@ -135,20 +122,12 @@ def test_while_a_question_is_open_its_numbers_are_in_no_state_of_it():
     hidden = {divmod(at, cover.shape[1]) for at, is_so in enumerate(cover.mask.flatten()) if is_so}
     assert hidden
     states = told["pieces"]["weights"]["states"]
-    picture = int(re.findall(r'data-picture="(\d+)"', told["html"][states[f"?{ask.name}"]])[0])
-    open_ = told["pictures"][picture]
-    columns = dict(open_["columns"])
-    while "like" in open_:
-        open_ = told["pictures"][open_["like"]]
-        columns = {**open_["columns"], **columns}
-    n = told["pictures"][picture]["n"]
-
-    def column(name):
-        return columns[name] if isinstance(columns.get(name), list) else [columns.get(name)] * n
-
-    called = str(column("text")[-1]).split("|")
-    at = called.index("weights")
-    rows = zip(*map(column, ("kind", "m", "i", "j", "text", "exact")), strict=True)
+    picture = pictures_in(told["html"][states[f"?{ask.name}"]])[0]
+    columns = columns_of(told, picture)
+    none = [None] * told["pictures"][picture]["n"]
+    at = columns["text"][-1].split("|").index("weights")
+    each = (columns.get(name, none) for name in ("kind", "m", "i", "j", "text", "exact"))
+    rows = zip(*each, strict=True)
     asked = [(text, exact) for kind, m, i, j, text, exact in rows
              if kind == 0 and m == at and (i, j) in hidden]  # fmt: skip
     assert len(asked) == len(hidden)

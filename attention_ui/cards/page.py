@@ -242,29 +242,28 @@ class Card(engine.Card):
             self.raise_in_place(failed)
 
     def _folds(self, made: "Made") -> tuple[list[Any], list[Any] | None]:
-        """What a card shows, and what it folds on a phone with its question: all but its first
-        picture or main row, with the control in it, and its work. None where it folds nothing.
+        """What a card shows, and what it folds on a phone; None where it folds nothing."""
+        every = [*made.controls, *made.elements]
+        folded = self.folded_on_phone(made) if _is_on_phone() else None
+        return [each for each in every if each not in (folded or ())], folded
+
+    def folded_on_phone(self, made: "Made") -> list[Any] | None:
+        """What a phone folds with the question of a card: all but its first picture or main row,
+        with the control in it, and its work. None where it folds nothing.
         """
         every = [*made.controls, *made.elements]
         rows = (each for each in every if isinstance(each, Row) and each.is_main)
         main = next(filter(_is_picture, every), None) or next(rows, None)
-        if self not in self.page.cards or self.opens or main is None or not _is_on_phone():
-            return every, None
+        if self not in self.page.cards or self.opens or main is None:
+            return None
         stays = [each for each in every if each is main or _belongs_to(each, main)]
         folded = [each for each in every if each not in stays]
         is_short = not (self.ask or made.controls or folded[1:] or any(map(_is_picture, folded)))
-        return (every, None) if is_short else (stays, folded)
+        return None if is_short else folded
 
     def _draw_folded(self, folded: Sequence[Any]) -> None:
         """The row with what a phone folds; it says what is in it."""
-        controls = [*filter(_is_control, folded)]
-        told = {
-            "**Predict first**": self.ask and self.ask.waits(),
-            "change it": controls,
-            "read on": len(controls) < len(folded),
-        }
-        label = ", ".join(words for words, is_so in told.items() if is_so) or "read on"
-        label = label[0].upper() + label[1:]
+        label = called_as_folded(folded, bool(self.ask and self.ask.waits()))
         names = [*filter(None, map(_name_of, folded))]
         with row(label, f"more_{self.name}", ":material/unfold_more:", *names) as is_open:
             if is_open:
@@ -327,6 +326,18 @@ class Card(engine.Card):
 
 def _name_of(each: Any) -> str:
     return each.name if isinstance(each, Picture) else ""
+
+
+def called_as_folded(folded: Sequence[Any], asks: bool) -> str:
+    """What is folded, in words: whether there is a question among it, controls, and more."""
+    controls = [*filter(_is_control, folded)]
+    told = {
+        "**Predict first**": asks,
+        "change it": bool(controls),
+        "read on": len(controls) < len(folded),
+    }
+    label = ", ".join(words for words, is_so in told.items() if is_so) or "read on"
+    return label[0].upper() + label[1:]
 
 
 def _is_on_phone() -> bool:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import vl_convert
 from fontTools import subset
 
 from ..cards.page import Fold
@@ -30,11 +29,11 @@ from ..frame.basics import takes
 from ..frame.contents import HOME, lesson
 from ..frame.glossary import terms_in
 from ..frame.tasks import parted
-from ..notebook.picture import VEGA_LITE
 from .baking import Baked
 from .markdown import inline, markdown, plain
 from .reader import MOST_SECONDS, CannotBe, Reader
 from .told import Told, as_json
+from .vega import vega
 from .writer import Link, Writer, attributes, no_page
 
 _HERE = Path(__file__).parent
@@ -58,12 +57,6 @@ POLICY = (
 def packed(text: str) -> str:
     """As letters that stand in HTML, and that every browser unpacks."""
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
-
-
-@lru_cache(maxsize=1)
-def vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script."""
-    return vl_convert.javascript_bundle("window.attentionDraw = vegaEmbed;", vl_version=VEGA_LITE)
 
 
 @lru_cache(maxsize=1)
@@ -180,7 +173,8 @@ class LessonFile:
         # Else what was answered in one file of a lesson would be answered in another.
         also |= {"settings": self.settings, "strict": self.strict}
         told = {**self.told, "lesson": self.name, **also}
-        return _data("told", packed(as_json(told)))
+        more = told.pop("more")
+        return _data("told", packed(as_json(told))) + _data("more", packed(as_json(more)))
 
     def counted(self) -> dict[str, list[str]]:
         """The names of cards that are whole here, and of those of which only the app has all; of

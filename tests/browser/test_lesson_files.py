@@ -44,6 +44,14 @@ def opened(new_page, file, address="", **options):
     return page
 
 
+def moved(page, **texts):
+    """These controls are moved, and all of the page has followed."""
+    for name, text in texts.items():
+        page.evaluate("([name, text]) => attention.whole().then(() => attention.move(name, text))",
+                      [name, text])  # fmt: skip
+    page.wait_for_function("attention.is_settled()")
+
+
 def drawn(page):
     """All pictures of a file are drawn, also those that are not in sight."""
     page.evaluate(
@@ -131,7 +139,7 @@ def test_a_cell_that_is_taken_apart_comes_to_the_number_that_it_is(new_page, tmp
 
 def test_after_a_move_a_question_asks_about_the_row_that_its_card_covers(new_page, tmp_path):
     page = opened(new_page, file_of(tmp_path, "causal_mask", moves=True))
-    page.evaluate("attention.move('window', '3')")
+    moved(page, window="3")
     page.wait_for_selector("#weights .picture[data-drawn]")
     asked = int(re.search(r"Query (\d+)", page.locator(".ask[data-ask=row]").inner_text())[1])
     covered = page.evaluate(

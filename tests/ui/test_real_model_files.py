@@ -16,11 +16,11 @@ from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
 from attention_core.real_model.tiny import TINY as FOLDER
 from attention_core.real_model.tokenizer import Encoded
-from attention_ui.cards import page
 from attention_ui.frame import models
 from attention_ui.lessons.real_model.charts import MOST
 from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.reactive import long_run
+from attention_ui.reactive import page as engine
 from model_folders import config, cut, put, tokenizer
 from sampling import marked
 from visiting import _opened, rendered, small_charts, stands, texts, visit
@@ -291,7 +291,7 @@ def test_what_is_drawn_of_a_model_is_of_its_files_as_they_are_now(own):
 def test_nothing_of_the_text_before_is_there_while_another_is_read(own, monkeypatch):
     random(n_layer=3)(own)
     monkeypatch.setattr(long_run, "MOMENT", 0)
-    monkeypatch.setattr(page, "go_on_with_page", lambda _: None)
+    monkeypatch.setattr(engine, "go_on_with_page", lambda _: None)
     rows = {"row_deeper": True}
     at = stands(_opened(PAGE, {"predict": "on", "prompt": "t7 t8"}, **rows))
     assert [each.value for each in at.header] == ["What it says next"]
