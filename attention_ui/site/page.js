@@ -752,6 +752,7 @@
     const first_of = (name) => Object.entries(done.first).find(([each]) => each.split(" ")[0] === name)?.[1];
     const right_of_all = Object.keys(told.asks).filter((name) => first_of(name) === "right").length;
     return { brief, lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length, right_of_all,
+      tried: Object.keys(told.asks).filter(first_of).length,
       right: each.filter((one) => one === "right").length, guessed: each.filter((one) => one !== "shown").length, done };
   };
   // Whether a question could be guessed so, whatever the numbers are.
@@ -853,7 +854,7 @@
     if (row) row.ariaExpanded = String(row.parentElement.classList.toggle("whole"));
   });
   all(".piece").forEach(observe);
-  const kept = window.attentionReports ? window.attentionStored : answers.read(key);
+  const kept = window.attentionReports ? window.attentionStored?.[told.lesson] : answers.read(key);
   if (kept) restore(answers.understood(kept));
   begin_again();
   put();
