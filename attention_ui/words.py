@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import takewhile
 from string import punctuation
 
 WRONG_SIGN, RIGHT_SIGN = ":orange[:material/close:]", ":green[:material/check:]"
@@ -87,18 +86,3 @@ def repeated(tokens: tuple[str, ...]) -> tuple[int, int] | None:
     token = min(twice, key=str.isspace)
     first = tokens.index(token)
     return first, tokens.index(token, first + 1)
-
-
-def is_slip(name: str, meant: str) -> bool:
-    """Whether a name is another but for one letter: left out, put in, another, or two changed; a
-    number more is another name.
-    """
-    before = sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, meant, strict=False))
-    )
-    one, other = name[before:], meant[before:]
-    if one[:1].isdigit() or other[:1].isdigit():
-        return False
-    swapped = one[1:2] + one[:1] + one[2:]
-    ways = (one[1:], other), (one, other[1:]), (one[1:], other[1:]), (swapped, other)
-    return name != meant and any(left == right for left, right in ways)

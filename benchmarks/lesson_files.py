@@ -64,7 +64,7 @@ def _opened(made: LessonFile, file: Path, empty: list[float]) -> Figure:
                     page.wait_for_function("() => document.querySelector('.picture[data-drawn]')")
                 times.append(page.evaluate("performance.now()"))
                 if times is first and len(first) == 1:
-                    page.wait_for_timeout(3_000)  # all pictures are drawn by then
+                    page.wait_for_function(SETTLED)
                     moved = page.evaluate(MOVED, MOVES)
                 page.context.close()
     numbers = {
@@ -77,14 +77,23 @@ def _opened(made: LessonFile, file: Path, empty: list[float]) -> Figure:
     return Figure(made.title, numbers, most)
 
 
+SETTLED = """() => window.attention?.is_settled()
+  && [...document.querySelectorAll('.picture')].every((each) =>
+    each.dataset.drawn || !each.offsetParent)"""
+"""All that can be seen is drawn, and nothing waits for its turn."""
 MOVED = """async (moves) => {
-  const { told, move, chosen } = window.attention, times = [];
+  const { told, move, chosen, whole, is_settled } = window.attention, times = [];
+  await whole();
+  const settled = async () => {
+    do await new Promise((done) => setTimeout(done, 50)); while (!is_settled());
+  };
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   for (const [name, each] of Object.entries(told.controls)) {
     if (times.length >= moves) break;
     const text = each.texts.find((one) => one !== (chosen[name] ?? each.base));
     if (name === 'predict' || text === undefined) continue;
     for (const to of [text, each.base]) {
+      await settled();
       await frame(); await frame();
       const began = performance.now();
       move(name, to);

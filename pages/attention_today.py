@@ -5,9 +5,7 @@ import streamlit as st
 from attention_core.mechanism.today import PREFIX, ROTARY_BASE
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.controls import session
 from attention_ui.controls.shared import D_HEAD, HEAD, M_BYTES, N_HEADS
-from attention_ui.controls.widget import put_in, sent
 from attention_ui.lessons.attention_today import (
     checks,
     costs,
@@ -18,7 +16,9 @@ from attention_ui.lessons.attention_today import (
     words,
 )
 from attention_ui.picture.matrix import Matrix
+from attention_ui.reactive import settings
 from attention_ui.reactive.fragments import event
+from attention_ui.reactive.widget import put_in, sent
 
 page = Page("attention_today", f"{PREFIX}context_vectors")
 
@@ -27,17 +27,17 @@ def set_as_in():
     """From the buttons: set the switches as a model has them, but for those a link has fixed."""
     if sent("as_in") not in lesson.MODELS:
         return
-    before = session.values()
+    before = settings.values()
     chosen = lesson.switches_of(sent("as_in"), before) | {"compared": sent("as_in")}
     with event():
-        session.change(
-            **{name: value for name, value in chosen.items() if name not in session.fixed()}
+        settings.change(
+            **{name: value for name, value in chosen.items() if name not in settings.fixed()}
         )
 
 
 def as_in():
     """A list of models that people know; the one whose switches these are is chosen."""
-    put_in("as_in", lesson.model_that_is_on(session.values()))
+    put_in("as_in", lesson.model_that_is_on(settings.values()))
     st.selectbox(
         "Set them as in (scaled down)",
         [*lesson.MODELS],

@@ -8,8 +8,6 @@ from attention_ui.cards.why_there import NUMBERS_WORDS, adds_up, called
 from attention_ui.cards.why_there import told as told_why
 from attention_ui.charts.score_parts import FEW
 from attention_ui.charts.score_parts import chart as who_wrote
-from attention_ui.controls import session
-from attention_ui.frame.long_run import Work, run_so_far
 from attention_ui.frame.models import has_changed, readable
 from attention_ui.lessons.real_model import (
     charts,
@@ -30,6 +28,8 @@ from attention_ui.lessons.real_model.heads import choosing, heads_picture, off_b
 from attention_ui.lessons.real_model.lesson import chosen_of, drawn_of_head, predicts, seen
 from attention_ui.lessons.real_model.running import at_hand, passes
 from attention_ui.picture.sentence import sentence
+from attention_ui.reactive import settings
+from attention_ui.reactive.long_run import Work, run_so_far
 
 OFF = "real_model_off"
 RECORDING = "recording"
@@ -37,7 +37,7 @@ RECORDING = "recording"
 
 def within(where):
     """Around each card: what goes wrong with the model is said there. A recording needs none."""
-    return nullcontext() if where == RECORDING else readable(session.values().model, where)
+    return nullcontext() if where == RECORDING else readable(settings.values().model, where)
 
 
 page = Page("real_model", has_pins=False, within=within)

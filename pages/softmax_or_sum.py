@@ -8,11 +8,11 @@ from attention_core.mechanism.softmax import exp_limits, normalise_row, store_ro
 from attention_core.rounding import to_within
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
-from attention_ui.controls import session
 from attention_ui.lessons.softmax_or_sum import lesson, words
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.layout import equation as uncovered
 from attention_ui.picture.matrix import Matrix
+from attention_ui.reactive import settings
 from attention_ui.words import number
 
 TALL = 182
@@ -76,7 +76,7 @@ def take_over(v, trace):
             type="tertiary",
             icon=":material/edit:",
             help="Begins with these scores: type others in their place.",
-            disabled=bool(session.fixed() & {*typed}),
+            disabled=bool(settings.fixed() & {*typed}),
             on_click=ui.set_values,
             args=(typed,),
             key="take_over",

@@ -10,11 +10,11 @@ from attention_core.utils.head_name import head_in_full
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page, is_covered
 from attention_ui.cards.why_there import NUMBERS_WORDS, in_numbers, in_small, shaped
-from attention_ui.controls import session
-from attention_ui.controls.widget import say_problem
 from attention_ui.lessons.tiny_language import charts, lesson, training, words
 from attention_ui.picture.learning import learning
 from attention_ui.picture.sentence import sentence
+from attention_ui.reactive import settings
+from attention_ui.reactive.widget import say_problem
 
 TALL = 228
 page = Page("tiny_language", has_pins=False)
@@ -40,8 +40,8 @@ def tries(*labels):
                 key=f"ready_{label}_of_{len(labels)}",
                 type="tertiary",
                 on_click=ui.set_values,
-                args=({n: value for n, value in chosen.items() if n not in session.fixed()},),
-                disabled="beginning" in session.fixed(),
+                args=({n: value for n, value in chosen.items() if n not in settings.fixed()},),
+                disabled="beginning" in settings.fixed(),
             )
 
 

@@ -5,13 +5,14 @@ import streamlit as st
 from attention_core.mistakes.rewriting import at_temperatures
 from attention_ui.cards import elements as ui
 from attention_ui.cards.page import Page
-from attention_ui.controls import session, shared
+from attention_ui.controls import shared
 from attention_ui.frame import contents
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.frame.page import link
 from attention_ui.lessons.whole_layer import lesson, words
 from attention_ui.picture.layer import layer_matrices, n_drawn, whole_layer
 from attention_ui.picture.matrix import Matrix
+from attention_ui.reactive import settings
 from attention_ui.words import heads_left_out
 
 LESSON_OF = {
@@ -29,11 +30,11 @@ HOTTER = page.ask("hotter", words.when_hotter, ["head_weights"], lambda: ())  # 
 
 def ways_to_lessons():
     """From the name of a matrix to the lesson that it is taught in."""
-    if session.values().card:
+    if settings.values().card:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ways"):
         st.caption("More about", width="content")
-        query = session.link_query("ways")
+        query = settings.link_query("ways")
         for name, target in LESSON_OF.items():
             taught = contents.lesson(target)
             link(taught, query, f"`{name}`", icon=None, help=taught.title)

@@ -7,15 +7,15 @@ from functools import cache
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from attention_ui.cards.page import Made, Page, only_declared
+from attention_ui.cards.page import Page
 from attention_ui.cards.seen import in_card
 from attention_ui.cards.tracked_trace import plain
-from attention_ui.controls import session
-from attention_ui.controls.control import Control, Values
 from attention_ui.controls.lesson_session import LessonSession
 from attention_ui.frame.lesson_modules import controls_of, known_among
-from attention_ui.reactive import fragments
+from attention_ui.reactive import fragments, settings
+from attention_ui.reactive.control import Control, Values
 from attention_ui.reactive.isolation import SESSION
+from attention_ui.reactive.page import Made, only_declared
 from attention_ui.reactive.session import _OF_RUN
 from attention_ui.reactive.source import Dependencies, tracking
 from conftest import ROOT
@@ -81,7 +81,7 @@ class Visitor:
         # As at the begin of a run of this one; what is asked for first sets the other.
         tokens = [(each, each.set(of)) for each, of in ((_OF_RUN, self.state), (SESSION, None))]
         try:
-            with patch.object(session, "st", around), patch.object(fragments, "st", around):
+            with patch.object(settings, "st", around), patch.object(fragments, "st", around):
                 yield self.state
         finally:
             for each, token in tokens:
@@ -100,7 +100,7 @@ class Visitor:
         controls = controls_of(lesson)
         with self.here() as state:
             ours = {each.name for each in controls}
-            session.arrive(lesson, controls, known_among({*self.address} - ours))
+            settings.arrive(lesson, controls, known_among({*self.address} - ours))
             state.declared = page_of(lesson)
             fragments.end_page()
         return self

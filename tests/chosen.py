@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from streamlit.testing.v1 import AppTest
 
-from attention_ui.controls.control import Control, Values, understood
 from attention_ui.frame.lesson_modules import every_control
+from attention_ui.reactive.control import Control, Values, understood
 
 EVERY = tuple(every_control().values())
 """The controls of all lessons, each once, after all that it depends on."""

@@ -37,7 +37,7 @@ MUTATED = (
     "attention_ui/reactive",  # what runs, what waits, what is cached and for whom
     "attention_ui/cards/page.py",  # what is covered
     "attention_ui/cards/question.py",
-    "attention_ui/frame/long_run.py",
+    "attention_ui/reactive/long_run.py",
 )
 SURVIVORS = ROOT / "tests" / "mutants_survivors.toml"
 REASONS = ("equal", "make test")

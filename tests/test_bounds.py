@@ -15,9 +15,9 @@ from attention_core.experiments.training import (
 )
 from attention_core.experiments.variance import MAX_D, MAX_TRIALS
 from attention_core.text.embedding import embed
-from attention_ui.controls.control import MAX_LINK, written
 from attention_ui.controls.fields import MAX_TOKENS
 from attention_ui.controls.shared import MAX_WIDTH, inputs_of
+from attention_ui.reactive.control import MAX_LINK, written
 from chosen import EVERY, FIELDS, of
 from conftest import ROOT
 from largest import LARGEST

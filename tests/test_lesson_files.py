@@ -1,7 +1,5 @@
 """Lessons as files: every card is whole or says why not, and nothing that is typed becomes HTML."""
 
-import base64
-import gzip
 import html
 import json
 import re
@@ -19,6 +17,8 @@ from attention_ui.site.folder import folder
 from attention_ui.site.lesson_file import MOST_BYTES, CannotBe, lesson_file
 from attention_ui.site.markdown import inline, markdown
 from conftest import ROOT
+from lesson_states import columns_of, pictures_in, told_in
+from sampling import marked
 
 NAMES = [each.name for each in LESSONS]
 HOSTILE = '<img src=x onerror=alert(1)> "\'&`$x$ **b** :red[r] [l](javascript:1) data-picture="7"'
@@ -29,24 +29,10 @@ def written(name, **texts):
     return lesson_file(ROOT / "pages" / f"{name}.py", texts, moves=False, most_seconds=0.0)
 
 
-def told_in(page):
-    """What the script of a page is told, read out of the file."""
-    data = re.search(r'<script type="text/plain" id="told">([^<]*)</script>', page)[1]
-    return json.loads(gzip.decompress(base64.b64decode(data)))
-
-
-@pytest.mark.parametrize("name", ["simplified_attention", "cross_attention", "mistakes_lab"])
+@pytest.mark.parametrize(
+    "name", marked(NAMES, ("cross_attention",), pytest.mark.slow("60 s: all other lessons"))
+)
 def test_every_card_is_written(name):
-    _test_every_card(name)
-
-
-@pytest.mark.slow("40 s: all other lessons")
-@pytest.mark.parametrize("name", NAMES)
-def test_every_card_of_every_lesson_is_written(name):
-    _test_every_card(name)
-
-
-def _test_every_card(name):
     made = written(name)
     page = made.page()
     told = told_in(page)
@@ -59,8 +45,8 @@ def _test_every_card(name):
     assert not [each for each in lost if "shows more here" in each], "an element has no form"
     assert len(page.encode()) < MOST_BYTES
     for each in told["html"]:
-        for place in re.findall(r'data-picture="(\d+)"', each):
-            assert int(place) < len(told["pictures"])
+        for place in pictures_in(each):
+            assert place < len(told["pictures"])
 
 
 @pytest.mark.parametrize("name", ["simplified_attention", "tokenize_and_embed"])
@@ -90,15 +76,9 @@ def test_numbers_are_those_of_the_trace():
     with reader.here():
         reader.goes_to(reader.base)
         weights = reader.page.trace().whole()["weights"].value
-    (picture,) = re.findall(
-        r'data-picture="(\d+)"', told["html"][told["pieces"]["context"]["states"]["?"]]
-    )
-    columns, n = told["pictures"][int(picture)]["columns"], told["pictures"][int(picture)]["n"]
-
-    def column(name):
-        return columns[name] if isinstance(columns[name], list) else [columns[name]] * n
-
-    rows = zip(*map(column, ("kind", "m", "i", "j", "tip")), strict=True)
+    (picture,) = pictures_in(told["html"][told["pieces"]["context"]["states"]["?"]])
+    columns = columns_of(told, picture)
+    rows = zip(*(columns[each] for each in ("kind", "m", "i", "j", "tip")), strict=True)
     cells = [(i, j, tip) for kind, m, i, j, tip in rows if kind == 0 and m == 0]
     assert len(cells) == weights.numel()
     for i, j, tip in cells:  # such as “e^(…) / (…) = 0.9994”
@@ -142,20 +122,12 @@ def test_while_a_question_is_open_its_numbers_are_in_no_state_of_it():
     hidden = {divmod(at, cover.shape[1]) for at, is_so in enumerate(cover.mask.flatten()) if is_so}
     assert hidden
     states = told["pieces"]["weights"]["states"]
-    picture = int(re.findall(r'data-picture="(\d+)"', told["html"][states[f"?{ask.name}"]])[0])
-    open_ = told["pictures"][picture]
-    columns = dict(open_["columns"])
-    while "like" in open_:
-        open_ = told["pictures"][open_["like"]]
-        columns = {**open_["columns"], **columns}
-    n = told["pictures"][picture]["n"]
-
-    def column(name):
-        return columns[name] if isinstance(columns.get(name), list) else [columns.get(name)] * n
-
-    called = str(column("text")[-1]).split("|")
-    at = called.index("weights")
-    rows = zip(*map(column, ("kind", "m", "i", "j", "text", "exact")), strict=True)
+    picture = pictures_in(told["html"][states[f"?{ask.name}"]])[0]
+    columns = columns_of(told, picture)
+    none = [None] * told["pictures"][picture]["n"]
+    at = columns["text"][-1].split("|").index("weights")
+    each = (columns.get(name, none) for name in ("kind", "m", "i", "j", "text", "exact"))
+    rows = zip(*each, strict=True)
     asked = [(text, exact) for kind, m, i, j, text, exact in rows
              if kind == 0 and m == at and (i, j) in hidden]  # fmt: skip
     assert len(asked) == len(hidden)
@@ -247,12 +219,62 @@ def test_a_site_of_lessons_that_are_not_there_is_none(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_package_has_the_lesson_and_a_manifest(tmp_path, capsys):
-    output = tmp_path / "head.zip"
-    assert command.main(["scorm", "build_a_head", "-o", str(output), "predict=off"]) == 0
-    assert "Build a head" in capsys.readouterr().out
+CP, ADLCP = (
+    "{http://www.imsproject.org/xsd/imscp_rootv1p1p2}",
+    "{http://www.adlnet.org/xsd/adlcp_rootv1p2}",
+)
+
+
+@pytest.mark.parametrize(("names", "settings", "shared"), [
+    (["build_a_head"], ["predict=off"], []),
+    (["cross_attention", "build_a_head"], ["seed=3"],
+     ["vega.js", "page.js", "page.css", "fonts.css", "scorm.js"]),
+])  # fmt: skip
+def test_a_package_is_what_its_manifest_says(names, settings, shared, tmp_path, capsys):
+    """By the rules of SCORM 1.2: each name once, each reference leads somewhere, each file is
+    there and is told of, and nothing else is there.
+    """
+    output = tmp_path / "made.zip"
+    assert command.main(["scorm", *names, "-o", str(output), *settings]) == 0
+    said = capsys.readouterr().out
+    assert all(title in said for title in ["Build a head", "Cross-attention"][: len(names)])
     with zipfile.ZipFile(output) as packed:
-        assert {*packed.namelist()} == {"imsmanifest.xml", "build_a_head.html"}
-        manifest = ElementTree.fromstring(packed.read("imsmanifest.xml"))
-    (schema,) = [each.text for each in manifest.iter() if each.tag.endswith("}schemaversion")]
-    assert schema == "1.2"
+        there = {name: packed.read(name).decode() for name in packed.namelist()}
+    assert there.keys() == {"imsmanifest.xml", *(f"{each}.html" for each in names), *shared}
+    manifest = ElementTree.fromstring(there["imsmanifest.xml"])
+    assert [each.tag for each in manifest] == [
+        f"{CP}{name}" for name in ("metadata", "organizations", "resources")
+    ]
+    assert manifest.findtext(f"{CP}metadata/{CP}schemaversion") == "1.2"
+    called = [each.get("identifier") for each in manifest.iter() if each.get("identifier")]
+    assert len({*called}) == len(called)
+    assert all(re.fullmatch(r"[A-Za-z_][\w.-]*", each) for each in called), "names of XML"
+    (organization,) = manifest.find(f"{CP}organizations")
+    assert manifest.find(f"{CP}organizations").get("default") == organization.get("identifier")
+    resources = {each.get("identifier"): each for each in manifest.find(f"{CP}resources")}
+    items = organization.findall(f"{CP}item")
+    lessons = [resources[each.get("identifierref")] for each in items]
+    assert [each.get("href") for each in lessons] == [f"{each}.html" for each in names]
+    assert {each.get(f"{ADLCP}scormtype") for each in lessons} == {"sco"}
+    assert all(each.findtext(f"{CP}title") for each in (organization, *items))
+    assert {each.get("isvisible") for each in items} == {"true"}, "else Open edX leaves it out"
+    listed = set()
+    for each in resources.values():
+        files = [file.get("href") for file in each.findall(f"{CP}file")]
+        assert each.get("href") in (None, *files)
+        assert {one.get("identifierref") for one in each.findall(f"{CP}dependency")} <= {*resources}
+        listed |= {*files}
+    assert listed == there.keys() - {"imsmanifest.xml"}
+    for each in lessons:
+        for address in re.findall(r'(?:href|src)="([^"#]+)["#]', there[each.get("href")]):
+            assert address == "data:," or address in shared, address
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    (["nope", "causal_mask"], "There is no lesson 'nope'."),
+    (["causal_mask", "causal_mask"], "Name each lesson once."),
+    (["causal_mask", "build_a_head", "sed=3"], "None of these lessons has a control 'sed'."),
+    (["seed=3"], "Name a lesson, such as causal_mask."),
+])  # fmt: skip
+def test_a_course_that_cannot_be_is_said(given, said):
+    assert command.main(["scorm", *given]).startswith(said)

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
 from attention_ui.cards.question import IS_WORDS
-from attention_ui.controls.control import fitted
 from attention_ui.controls.shared import SIZES, heads_recipe_of, inputs_of
 from attention_ui.frame.contents import LESSONS
 from attention_ui.lessons.multi_head_attention.words import widths_words
+from attention_ui.reactive.control import fitted
 from chosen import chosen, read
 from conftest import ROOT
 from hostile import BAD, HARD, MARK, TEXTS

@@ -7,9 +7,9 @@ import pytest
 
 from attention_ui.cards import show
 from attention_ui.cards.changing import OfCell
-from attention_ui.controls import session
 from attention_ui.picture.positions import FOLLOWS
 from attention_ui.picture.table import LEVELS, SEPARATOR, percents_each, table
+from attention_ui.reactive import settings
 from visiting import LESSONS, stands, visit_deeper
 
 LISTS = {"texts": "text", "shades": "shade", "strengths": "strength", "looks": "look"}
@@ -32,14 +32,14 @@ def carried(lesson, has_lists=True, **link):
 
     def noted(one, layout, control, now):
         lists = lists_of(one, layout, control, now) if has_lists else {}
-        return known(one, layout, control, session.values()[control.name], lists)
+        return known(one, layout, control, settings.values()[control.name], lists)
 
     def noted_cell(one, layout, cell):
         lists = at_cell(one, layout, cell) if has_lists else {}
         return known(one, layout, cell, cell.drawn, lists)
 
     def known(one, layout, control, now, lists):
-        at_all = show.stops_of(control, session.values(), now, "").values
+        at_all = show.stops_of(control, settings.values(), now, "").values
         found[one.name] = control, now, at_all, lists, layout
         return lists
 

@@ -12,9 +12,8 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequestType,
 )
 
-from attention_ui.frame import long_run
-from attention_ui.frame.long_run import Run
-from attention_ui.reactive import visibility
+from attention_ui.reactive import long_run, visibility
+from attention_ui.reactive.long_run import Run
 from attention_ui.streamlit_workarounds import run_queue as room
 from attention_ui.streamlit_workarounds.run_queue import PIECE, Turns
 from serving import HANG

@@ -13,9 +13,9 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from attention_ui.cards import show
-from attention_ui.controls.control import Values
 from attention_ui.frame.lesson_modules import module_of
 from attention_ui.picture.layout import Layout
+from attention_ui.reactive.control import Values
 from conftest import ROOT
 from serving import HANG
 

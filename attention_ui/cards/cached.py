@@ -11,10 +11,10 @@ import torch
 from attention_core.trace import Step, Trace
 from attention_core.utils.caching import digest
 
-from ..controls.control import Values
 from ..frame.of_the_system import share_of_memory
 from ..reactive.cache import CALLED, Cache, while_made
-from ..reactive.code_check import OF_ANYTHING, ROOMS, UNTRACKED, never_reached
+from ..reactive.code_check import ROOMS, never_reached
+from ..reactive.control import Values
 from ..reactive.function_identity import never_closed_over, told_apart_by
 from ..reactive.isolation import READABLE, say_instead
 from . import tracked_trace
@@ -26,7 +26,7 @@ cache = Cache(MOST_BYTES)
 
 say_instead(
     "What it makes is kept for everybody by what it has read, so it can read what is noted: `v`, "
-    "the values of its controls; `trace`; `is_covered(…)`; `run_so_far(…)`; `session.fixed()`, "
+    "the values of its controls; `trace`; `is_covered(…)`; `run_so_far(…)`; `settings.fixed()`, "
     "what a teacher’s link hides or locks; or a source of its own "
     "(attention_ui/reactive/source.py). What runs for one visitor alone, such as what a button "
     "does, or what stands in "
@@ -34,7 +34,6 @@ say_instead(
     *(f"{UI}.{room}." for room in ("controls", "cards", "frame")),
 )
 CALLED |= {
-    "card": "The card {2!r} of {1}",
     "ask": "The question {2!r} of {1}",
     "hides": "What the question {2!r} of {1} covers",
     "answers": "A closing answer of {1}",
@@ -46,7 +45,6 @@ told_apart_by[torch.Tensor] = lambda one: digest(one.detach())
 never_closed_over |= dict.fromkeys((Values, Trace, Step), "`v` or `trace`")
 READABLE.add(str(Path(__file__).parents[2]))
 ROOMS += [f"{UI}.{room}" for room in ("lessons", "charts", "picture", "words")]
-OF_ANYTHING["_values"] = UNTRACKED
 never_reached(vars(Trace)["of"].__func__, tracked_trace.plain)
 
 

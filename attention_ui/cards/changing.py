@@ -14,15 +14,16 @@ from attention_core.expression import Cell, Picked
 from attention_core.operations import Edit
 from attention_core.trace import Step, Trace
 
-from ..controls import session
-from ..controls.control import Control, Values
-from ..controls.fields import LARGEST_ENTRY, CellPlace, Decimal, Edits, Places, entry
+from ..controls.fields import LARGEST_ENTRY, CellPlace, Edits, Places, entry
 from ..controls.lesson_session import this_session
-from ..controls.widget import put_in, sent
 from ..picture.changed import changed_cells
 from ..picture.layout import Layout
+from ..reactive import settings
+from ..reactive.control import Control, Values
+from ..reactive.fields import Decimal
 from ..reactive.fragments import event, is_mounted
 from ..reactive.source import Read, source
+from ..reactive.widget import put_in, sent
 from ..streamlit_workarounds.room_of_control import put_empty_room
 from ..words import true_minus
 
@@ -44,7 +45,7 @@ class OfCell(Control):
     """The number before any change."""
 
     def setting(self, value: float) -> dict[str, Any]:
-        others = _others(session.values().unread(self.edits), self.place)
+        others = _others(settings.values().unread(self.edits), self.place)
         is_as_before = math.isclose(value, self.drawn, rel_tol=1e-6, abs_tol=1e-12)
         return {self.edits: (*others, *([] if is_as_before else [(*self.place, value)]))}
 
@@ -61,7 +62,7 @@ class OfCell(Control):
 
 def read_by_picture(control: Control) -> Read:
     """What a picture that carries a control reads of it."""
-    return (number if isinstance(control, OfCell) else session.in_picture), control.name
+    return (number if isinstance(control, OfCell) else settings.in_picture), control.name
 
 
 def _others(edits: Sequence[tuple], place: tuple[int, int]) -> tuple:
@@ -70,7 +71,7 @@ def _others(edits: Sequence[tuple], place: tuple[int, int]) -> tuple:
 
 def _edits_and_place(name: str) -> tuple[tuple, tuple[int, int]]:
     edits, row, column = name.rsplit(".", 2)
-    return session.values().unread(edits), (int(row), int(column))
+    return settings.values().unread(edits), (int(row), int(column))
 
 
 @source()
@@ -100,8 +101,8 @@ def _wrong(picture: str) -> tuple[str, str, str] | None:
 
 def changeable() -> dict[str, Control]:
     """The controls that change the cells of a step, by its name, that nobody has fixed."""
-    fixed = session.fixed()
-    every = () if session.values().unread("paper") else this_session().controls
+    fixed = settings.fixed()
+    every = () if settings.values().unread("paper") else this_session().controls
     return {each.changes: each for each in every if each.changes and each.name not in fixed}
 
 
@@ -157,7 +158,7 @@ def spot_of(own: Trace, trace: Trace, cell: CellPlace) -> Spot | None:
 def _may_be_typed(control: Control) -> bool:
     """Whether the lesson has the very matrix that a control is of: then its first cell is there."""
     is_typed = isinstance(control.field, Edits) and control.check is not None
-    return not (is_typed and control.check(((0, 0, 0.0),), session.values()))
+    return not (is_typed and control.check(((0, 0, 0.0),), settings.values()))
 
 
 def first_of(layout: Layout) -> CellPlace | None:
@@ -179,7 +180,7 @@ def changed_in(layout: Layout, spot: Spot | None = None) -> list[str]:
     names = {name for step in drawn for name in (step.name, *step.earlier())}
     known = changeable()
     found = [control.name for step, control in known.items() if step in names]
-    also = [spot.control.name] if spot and session.values().unread(spot.control.name) else []
+    also = [spot.control.name] if spot and settings.values().unread(spot.control.name) else []
     return [*dict.fromkeys((*(found if drawn else ()), *also))]
 
 
@@ -311,7 +312,7 @@ def _used(name: str, key: str, change: Change, what: str = "") -> None:
 
 
 def _flip(name: str, spot: Spot) -> None:
-    flips = {*session.values().unread(spot.control.name)} ^ {spot.index}
+    flips = {*settings.values().unread(spot.control.name)} ^ {spot.index}
     _set(name, {spot.control.name: tuple(sorted(flips))})
 
 
@@ -322,7 +323,7 @@ def _set(name: str, setting: Mapping[str, Any], typed: tuple[str, str] = ("", ""
         return  # what was pressed stood on a page that is left
     texts = {each: known[each].write(value) for each, value in setting.items()}
     with event(hovered=name):
-        problem = session.try_to_choose(texts)
+        problem = settings.try_to_choose(texts)
         _refuse(name, (*typed, problem) if problem else None)
 
 

@@ -12,16 +12,16 @@ import streamlit as st
 from ..charts.votes import LETTERS
 from ..classroom.classes import spoken
 from ..classroom.classroom import ASKED, BARS, MOST_TURNS, OPEN, Asked, Classroom, Now, Turn
-from ..controls import session
 from ..controls.in_class import InClass, class_now
 from ..controls.lesson_session import this_session
-from ..controls.widget import put_in, sent
 from ..frame.basics import LINE
 from ..frame.class_changes import put_changes
 from ..frame.class_share import class_settings, link_of, qr_code
 from ..frame.contents import lesson
+from ..reactive import settings
 from ..reactive.fragments import event, fragment
 from ..reactive.source import source, untracked
+from ..reactive.widget import put_in, sent
 from . import class_bars
 from .class_overview import put_overview
 from .question import answer_in, put_choices, uncover_in_class
@@ -41,7 +41,7 @@ ENDED = (
 def put_class() -> None:
     """At the top of a page: nothing in no class, and on paper."""
     here = this_session().own(InClass)
-    if not here.code or session.values().paper:
+    if not here.code or settings.values().paper:
         return
     _take_up()
     fragment("class", _draw)

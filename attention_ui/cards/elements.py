@@ -2,23 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-import pyarrow as pa
 import streamlit as st
 
 from attention_core.lights.light import Light
 from attention_core.trace import Step, Trace
 
-from ..charts.chart import Chart
-from ..controls import session
-from ..controls.control import Control, Placed, Values
-from ..controls.lesson_session import this_session
-from ..controls.widget import control as draw_control
 from ..frame import lights
 from ..frame.data_frame import put_frame
-from ..frame.long_run import put_run_of
 from ..frame.page import way_to, way_to_a_real_model, way_to_the_lessons
 from ..picture import layout as arranged
 from ..picture import stacked as rows
@@ -26,9 +18,23 @@ from ..picture.equation_parts import written_out
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
 from ..picture.sentence import with_sentence
+from ..reactive import settings
 from ..reactive.cache import SmallCache
+from ..reactive.control import Control, Placed
+from ..reactive.elements import Alive as Alive
+from ..reactive.elements import Element as Element
+from ..reactive.elements import Row as Row
+from ..reactive.elements import Shown
+from ..reactive.elements import alive as alive
+from ..reactive.elements import button as button
+from ..reactive.elements import caption as caption
+from ..reactive.elements import code as code
+from ..reactive.elements import progress as progress
+from ..reactive.elements import row as row
+from ..reactive.elements import say as say
+from ..reactive.elements import set_to as set_to
+from ..reactive.elements import text as text
 from ..reactive.fragments import event
-from ..reactive.isolation import Misdeclared
 from . import show
 from .seen import covered as covered
 from .show import Choosing
@@ -42,44 +48,15 @@ At = Callable[[Any], tuple[Trace, Parts] | Layout]
 """What a picture is at a position of its control: a trace and the parts of it, or a layout."""
 
 
-class Element(Protocol):
-    """Something that a card yields."""
-
-    def draw(self) -> None:
-        """Put it on the page."""
-
-
 @dataclass(frozen=True)
-class Shown:
-    """A call of Streamlit, or of ours, with what it shows."""
+class InPicture(Placed):
+    """The place of a control that a picture carries."""
 
-    call: Callable[..., Any]
-    given: tuple = ()
-    look: Mapping[str, Any] = field(default_factory=dict)
-    sets: Mapping[str, Any] | None = None
-    """Of a button, the values of controls that it sets; None where it does something else."""
-
-    @property
-    def n_bytes(self) -> int:
-        """About what the tables of charts keep."""
-        frames = [each.frame for each in self.given if isinstance(each, Chart)]
-        return sum(
-            each.nbytes if isinstance(each, pa.Table) else int(each.memory_usage(deep=True).sum())
-            for each in frames
-        )
-
-    @property
-    def is_chart(self) -> bool:
-        """Whether it is a picture that is no matrix."""
-        return any(isinstance(each, Chart) for each in self.given)
+    in_picture: str = "*"
+    """The picture's name; `*` for that of its card."""
 
     def draw(self) -> None:
-        self.call(*self.given, **self.look)
-
-
-def say(words: str, **look: Any) -> Shown:
-    """Words of ours, as Markdown; never a person's."""
-    return Shown(st.markdown, (words,), look)
+        show.moves(self.in_picture, self.control, **self.look)
 
 
 def note(words: str) -> Shown:
@@ -95,21 +72,6 @@ def light(good: bool, words: str) -> Shown:
 def every_light(found: Sequence[Light]) -> Shown:
     """Lights, a line each: see `frame.lights.draw_lights`."""
     return Shown(lights.draw_lights, (found,))
-
-
-def caption(words: str) -> Shown:
-    """Small words of ours."""
-    return Shown(st.caption, (words,))
-
-
-def text(words: str, **look: Any) -> Shown:
-    """Words that may quote a person: plain."""
-    return Shown(st.text, (words,), look)
-
-
-def code(lines: str, language: str | None = "python", **look: Any) -> Shown:
-    """Code, or what a program says."""
-    return Shown(st.code, (lines,), {"language": language, **look})
 
 
 def formula(latex: str, *steps: Step, **look: Any) -> Shown:
@@ -142,38 +104,6 @@ def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> Sho
     return Shown(show.chart, (name, made, width, height))
 
 
-@dataclass(frozen=True)
-class Alive:
-    """What runs whenever its card is drawn."""
-
-    made: Callable[..., None]
-    adds: str = ""
-    """What it offers, as a sentence goes on after “The app”, for where it cannot run; "" where the
-    card is whole without it.
-    """
-
-    def draw(self) -> None:
-        this_session().declared.given_alive(self.made)
-
-
-def alive(draw: Callable[..., None], adds: str = "") -> Alive:
-    """The way out for what is alive, such as a dialog: it runs whenever its card is drawn, and asks
-    for `v` and `trace` itself. What it `adds` is said where no app runs. Raises TypeError where it
-    takes its card's, maybe another visitor's.
-    """
-    for name, cell in zip(draw.__code__.co_freevars, draw.__closure__ or (), strict=True):
-        if isinstance(cell.cell_contents, Values | Trace):
-            raise TypeError(
-                f"{draw.__name__} takes {name} of its card: let it ask for v or trace itself"
-            )
-    return Alive(draw, adds)
-
-
-def progress(name: str) -> Shown:
-    """The place of its card's work, with its buttons; else they stand beside the words."""
-    return Shown(put_run_of, (name,))
-
-
 def link_to(name: str, label: str, **at: str) -> Shown:
     """A link to another lesson, with what was chosen, and `at` other values there."""
     return Shown(way_to, (name, label), at)
@@ -189,69 +119,15 @@ def link_to_the_lessons(words: str) -> Shown:
     return Shown(way_to_the_lessons, (words,))
 
 
-def put(each: Any) -> None:
-    """Draw a control in its place, or any other element."""
-    if not isinstance(each, Placed):
-        each.draw()
-    elif each.in_picture:
-        show.moves(each.in_picture, each.control, **each.look)
-    else:
-        draw_control(each.control, **each.look)
-
-
-def in_picture(one: Control, name: str = "*", width: int = 170, told: bool = True) -> Placed:
+def in_picture(one: Control, name: str = "*", width: int = 170, told: bool = True) -> InPicture:
     """The place of a control that a picture carries: the card's own, unless it is named."""
-    return Placed(one, {"width": width, "told": told}, name)
-
-
-@dataclass(frozen=True)
-class Row:
-    """Elements beside each other."""
-
-    elements: Sequence[Element | Placed]
-    look: Mapping[str, Any]
-    is_main: bool = False
-
-    def draw(self) -> None:
-        with st.container(**{"horizontal": True, "vertical_alignment": "bottom", **self.look}):
-            for each in self.elements:
-                put(each)
-
-
-def row(*elements: Element | Placed, is_main: bool = False, **look: Any) -> Row:
-    """Elements beside each other; `look` as of a container. What `is_main` stays on a phone, where
-    a card without a picture folds the rest.
-    """
-    return Row(elements, {"gap": "medium", **look}, is_main)
-
-
-def button(label: str, key: str, change: Callable[[], Any], **look: Any) -> Shown:
-    """A button that changes values of controls: what reads them runs."""
-
-    def pressed() -> None:
-        with event():
-            change()
-
-    return Shown(st.button, (label,), {"key": key, "on_click": pressed, **look})
-
-
-def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values: Any) -> Shown:
-    """A button that sets values of controls. Raises Misdeclared for one that the page has not."""
-    for name in values:
-        if name not in session.values():
-            known = ", ".join(sorted(session.values()))
-            raise Misdeclared(
-                f"the button {label!r} sets {name!r}, which no control of the page is called. They "
-                f"are {known}"
-            )
-    look = {"type": "tertiary", **(look or {})}
-    return replace(button(label, key, partial(session.change, **values), **look), sets=values)
+    return InPicture(one, {"width": width, "told": told}, name)
 
 
 @event()
 def set_values(values: Mapping[str, Any]) -> None:
     """From a callback: set values of controls, and run what reads them."""
-    session.change(**values)
+    settings.change(**values)
 
 
 @dataclass(frozen=True)
@@ -336,7 +212,7 @@ class Picture:
         """The picture as it is now."""
         if self.carries is None:
             return self.layout
-        return self.layout_at(session.in_picture(self.carries.name))
+        return self.layout_at(settings.in_picture(self.carries.name))
 
     def draw(self) -> None:
         show.put_picture(self)

@@ -13,12 +13,12 @@ from attention_core.operations import Edit
 from attention_core.rounding import to_within
 from attention_core.trace import Step, Trace, head_at
 
-from ..controls import session
 from ..controls.fields import CellPlace
-from ..controls.widget import is_there, put_in, sent
 from ..frame.data_frame import put_frame
 from ..picture.table import place_called
+from ..reactive import settings
 from ..reactive.fragments import event
+from ..reactive.widget import is_there, put_in, sent
 from .arithmetic import (
     cell_equation,
     common_place,
@@ -74,7 +74,7 @@ def inspect_cell(
 def open_cell(name: str, trail: tuple[CellPlace, ...]) -> None:
     """From a callback: open a cell in a picture, in place of any other; () for none."""
     with event(hovered=name):
-        session.change(section=name, cell=trail)
+        settings.change(section=name, cell=trail)
 
 
 def _trail(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:

@@ -13,23 +13,17 @@ output is kept and for whom (`attention_ui/reactive`). So a card only says what 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from inspect import signature
+from functools import cached_property
 from itertools import takewhile
 from types import MappingProxyType
 from typing import Any
-
-import streamlit as st
 
 from attention_core.published.marking import Mark
 from attention_core.trace import Trace
 from attention_core.utils.validation import among
 
-from ..controls import session
-from ..controls.control import Control, Placed, Values
 from ..controls.covered import covered_how
 from ..controls.in_class import class_covers
 from ..controls.lesson_session import this_session
@@ -38,23 +32,27 @@ from ..frame.contents import lesson
 from ..frame.ends import row
 from ..frame.glossary import Term, terms_in
 from ..frame.lesson_modules import module_of
-from ..frame.long_run import Run, Work, go_on, go_on_with_page, put_run, put_run_of, run_so_far
 from ..frame.page import open_lesson
 from ..frame.proof import marks_of, published_lessons
 from ..picture.layout import Layout
-from ..reactive.code_check import check_code
-from ..reactive.fragments import end_page, fragment, page_fragments, window_is
+from ..reactive import page as engine
+from ..reactive import settings
+from ..reactive.control import Control, Placed, Values
+from ..reactive.elements import Element, Row, all_in, put
+from ..reactive.fragments import fragment, page_fragments, window_is
 from ..reactive.function_identity import FunctionIdentity, function_identity
-from ..reactive.isolation import Misdeclared, is_closed, made_for_everybody
+from ..reactive.isolation import Misdeclared
+from ..reactive.long_run import Run
+from ..reactive.mentions import Mentions
+from ..reactive.near_names import meant_by
+from ..reactive.page import Made, given, is_place_of_work
 from ..reactive.session import the_session
 from ..reactive.source import source, tracked_later, untracked
-from ..reactive.visibility import watch_visibility
-from ..words import is_slip
 from .cached import cache
 from .card import framed
 from .class_part import put_class
 from .covers import NUMBERS, SHAPE, Cover, giving_away, joined
-from .elements import Element, Picture, Row, note, put
+from .elements import InPicture, Picture, note
 from .pinned import since_the_pin
 from .question import (
     asks_first,
@@ -70,40 +68,15 @@ from .questions import Question
 from .seen import in_card
 from .tracked_trace import TrackedTrace, plain, tracked
 
-Body = Callable[..., Iterable[Element]]
 OfBoth = Callable[..., Any]
 """What follows from `v`, the values of the controls, and `trace`, the page's, or one of them."""
 
 
-_ONLY_DECLARED = ContextVar("only declared", default=False)
-
-
-@contextmanager
-def only_declared() -> Iterator[None]:
-    """Pages whose scripts run within are declared, and show nothing."""
-    before = _ONLY_DECLARED.set(True)
-    try:
-        yield
-    finally:
-        _ONLY_DECLARED.reset(before)
-
-
-def given(
-    made: Callable[..., Any],
-    trace: Callable[[], Trace],
-    values: Callable[[], Values] = session.values,
-) -> Any:
-    """What a function of a page gives, which takes what it asks for by name: `v` or `values`, those
-    of the controls, and `trace`, the page's. Raises Misdeclared for any other name.
-    """
-    known = {"v": values, "values": values, "trace": trace}
-    names = signature(made).parameters
-    if unknown := names.keys() - known.keys():
-        raise Misdeclared(
-            f"{getattr(made, '__name__', made)} asks for {', '.join(sorted(unknown))}; a function "
-            "of a page can ask for v, the values of its controls, and trace"
-        )
-    return made(**{name: known[name]() for name in names})
+def offers(
+    trace: Callable[[], Trace], values: Callable[[], Values] = settings.values
+) -> Mapping[str, Callable[[], Any]]:
+    """What a function of a page can ask for: `v` or `values`, and `trace`, the page's."""
+    return {"v": values, "values": values, "trace": trace}
 
 
 @dataclass(eq=False)
@@ -169,10 +142,7 @@ class Ask:
         """Raises Misdeclared for a name that no trace has, and that is nearly one which it has."""
         there = {name: None for trace in traces for name in plain(trace)}
         for name in names:
-            meant = (
-                None if name in there else next((one for one in there if is_slip(name, one)), None)
-            )
-            if meant:
+            if meant := meant_by(name, there):
                 raise Misdeclared(
                     f"the question {self.name!r} of {self.page.name} {does} {name!r}, which is no "
                     f"step of its trace. Is {meant!r} meant?"
@@ -242,73 +212,33 @@ class Ask:
 
 
 @dataclass(eq=False)
-class Card:
+class Card(engine.Card):
     """One card: its name is its anchor, what a link calls it, and its picture's name."""
 
     page: "Page"
-    name: str
-    title: str
-    words: str | OfBoth
-    body: Body
-    controls: Sequence[Control | Placed] | OfBoth = ()
     ask: Ask | None = None
-    when: OfBoth | None = None
-    work: Callable[[Values], Work | None] | None = None
-    opens: OfBoth | None = None
-    """Whether all that follows on the page is there: after work that all of it waits for."""
-    is_section: bool = False
-    """Whether it is a heading with what follows, and no frame."""
     pictures: Sequence[str] = ()
     """The names of its pictures, where they are others than its own: a link to one opens its row.
     """
-    gate: "Card | None" = None
-    """The card before it that it waits for."""
-
-    @cached_property
-    def identity(self) -> FunctionIdentity:
-        """What tells it from one that is made otherwise."""
-        return function_identity(*self.made_by)
 
     @property
     def made_by(self) -> tuple:
-        """The functions, or what stands in their place, that decide what it shows, and when."""
-        made = self.body, self.words, self.controls, self.when, self.opens, self.work
-        return *made, self.page.trace_of
+        """Also the function of the trace, for which it may ask."""
+        return *super().made_by, self.page.trace_of
 
-    def draw(self) -> None:
-        """The card, for the values there are now."""
-        if self.opens:
-            self._draw()
-        else:
-            self.page.behind(self.gate, self.name, self._draw)
+    def belongs(self) -> AbstractContextManager[None]:
+        """Its name, and its page's trace, by which is known what is covered."""
+        return in_card(self.name, lambda: plain(self.page.trace()))
 
-    def _draw(self) -> None:
-        with in_card(self.name, lambda: plain(self.page.trace())):
-            self._draw_what_is_there()
-
-    def _draw_what_is_there(self) -> None:
-        if self.when and not self.page.given(self.when):
-            return
-        run, failed = None, None
-        try:
-            run = self.run()
-        except Exception as error:
-            if self.opens is None:
-                raise
-            failed = error  # what can be chosen here is drawn first: it may be the way out
-        made = self.made()
+    def draw_made(self, made: Made, run: Run | None, failed: Exception | None) -> None:
+        """Its question first, and on a phone most of it behind a row."""
         this_session().cards[self.name] = self.title
         above = self.page.explained_above(self)
         kept_open, folded = self._folds(made)
         controls = [each for each in made.controls if each in kept_open]
-        is_beside = run is not None and not any(map(_is_place_of_work, made.elements))
-        around = self.is_section, above, bool(controls) or is_beside
+        around = self.is_section, above, bool(controls) or run is not None
         with framed(self.name, self.title, made.words, *around) as beside:
-            with beside:
-                for each in controls:
-                    put(each)
-                if is_beside:
-                    put_run(run)
+            self.put_beside(beside, controls, run)
             if self.ask and folded is None:
                 self.ask.draw()
             self.page.drawing = self
@@ -317,37 +247,31 @@ class Card:
                     put(each)
             if folded is not None:
                 self._draw_folded(folded)
-            if self.opens:
-                with self.page.within(self.name):
-                    if failed:
-                        raise failed
-        if run is not None and self.opens is None:
-            go_on(run)
+            self.raise_in_place(failed)
 
     def _folds(self, made: "Made") -> tuple[list[Any], list[Any] | None]:
-        """What a card shows, and what it folds on a phone with its question: all but its first
-        picture or main row, with the control in it, and its work. None where it folds nothing.
+        """What a card shows, and what it folds on a phone; None where it folds nothing."""
+        every = [*made.controls, *made.elements]
+        folded = self.folded_on_phone(made) if _is_on_phone() else None
+        return [each for each in every if each not in (folded or ())], folded
+
+    def folded_on_phone(self, made: "Made") -> list[Any] | None:
+        """What a phone folds with the question of a card: all but its first picture or main row,
+        with the control in it, and its work. None where it folds nothing.
         """
         every = [*made.controls, *made.elements]
         rows = (each for each in every if isinstance(each, Row) and each.is_main)
         main = next(filter(_is_picture, every), None) or next(rows, None)
-        if self not in self.page.cards or self.opens or main is None or not _is_on_phone():
-            return every, None
+        if self not in self.page.cards or self.opens or main is None:
+            return None
         stays = [each for each in every if each is main or _belongs_to(each, main)]
         folded = [each for each in every if each not in stays]
         is_short = not (self.ask or made.controls or folded[1:] or any(map(_is_picture, folded)))
-        return (every, None) if is_short else (stays, folded)
+        return None if is_short else folded
 
     def _draw_folded(self, folded: Sequence[Any]) -> None:
         """The row with what a phone folds; it says what is in it."""
-        controls = [*filter(_is_control, folded)]
-        told = {
-            "**Predict first**": self.ask and self.ask.waits(),
-            "change it": controls,
-            "read on": len(controls) < len(folded),
-        }
-        label = ", ".join(words for words, is_so in told.items() if is_so) or "read on"
-        label = label[0].upper() + label[1:]
+        label = called_as_folded(folded, bool(self.ask and self.ask.waits()))
         names = [*filter(None, map(_name_of, folded))]
         with row(label, f"more_{self.name}", ":material/unfold_more:", *names) as is_open:
             if is_open:
@@ -356,84 +280,34 @@ class Card:
                 for each in folded:
                     put(each)
 
-    def run(self) -> Run | None:
-        """Its work, as far as it has come."""
-        work = self._work() if self.work else None
-        return work and work.run()
-
-    def _work(self) -> Work | None:
-        with made_for_everybody(f"The work of the card {self.name!r} of {self.page.name}"):
-            return self.work(session.values())
-
-    def draw_work(self) -> None:
-        """In place of a card that is not drawn: the work that others wait for."""
-        with self.page.within(self.name):
-            if run := self.run():
-                put_run(run)
-
-    def go_on_with_page(self) -> None:
-        """When all else was drawn: the next slice of work that all waits for."""
-        run = run_so_far(self._work().name)
-        if run and run.steps is not None:
-            with self.page.within("goes_on"):
-                go_on_with_page(run)
-
-    def made(self) -> "Made":
-        """What it has come to for the values there are now; within `in_card`."""
-        return cache.get(
-            ("card", self.page.name, self.name, self.identity),
-            self._make,
-            lambda made: 4_000 + sum(getattr(each, "n_bytes", 0) for each in made.elements),
-        )
-
-    def _make(self) -> "Made":
-        given = self.page.given
-        words, controls = given(self.words), given(self.controls)
-        placed = [self._named(one.at() if isinstance(one, Control) else one) for one in controls]
-        elements = [self._named(each) for each in self._yielded(given(self.body))]
+    def check(self, placed: Sequence[Any], elements: Sequence[Any]) -> None:
+        """Each control in a picture stands in one that moves by it."""
         for each in elements:
             if isinstance(each, Picture):
                 self._check(each)
                 each.now()  # so that what it reads is tracked
-        drawn = {_name_of(one) for one in _all_in(elements)} - {""}
-        for one in _all_in([*placed, *elements]):
-            if not hasattr(one, "draw") and not isinstance(one, Placed | Control):
+        drawn = {_name_of(one) for one in all_in(elements)} - {""}
+        for one in all_in([*placed, *elements]):
+            if not isinstance(one, InPicture):
+                continue
+            self._check_moved(one, elements)
+            if one.in_picture not in {*drawn, *self.pictures}:
                 raise Misdeclared(
-                    f"the card {self.name!r} of {self.page.name} "
-                    f"{'has among its controls' if one in placed else 'yields'} {str(one)[:60]!r}, "
-                    "which is nothing that can be drawn: a control is a `Control` of the lesson, "
-                    "words are `ui.say(…)`, steps are `ui.matrices(trace, trace[…])`"
+                    f"{self.called} has {one.control.name!r} in the picture {one.in_picture!r}, "
+                    f"but draws {', '.join(sorted(drawn)) or 'none'}"
                 )
-            if isinstance(one, Placed) and one.in_picture:
-                self._check_moved(one, elements)
-            if isinstance(one, Placed) and one.in_picture not in {*drawn, *self.pictures, ""}:
-                raise Misdeclared(
-                    f"the card {self.name!r} of {self.page.name} has {one.control.name!r} in the "
-                    f"picture {one.in_picture!r}, but draws {', '.join(sorted(drawn)) or 'none'}"
-                )
-        return Made(words, placed, elements)
 
     def layout_with(self, picture: str, values: Values) -> Layout:
         """One of its pictures, as it would be with other values."""
-        body = given(self.body, lambda: self.page.trace_of(values), lambda: values)
-        return next(each.now() for each in map(self._named, body) if picture == _name_of(each))
+        body = given(self.body, offers(lambda: self.page.trace_of(values), lambda: values))
+        return next(each.now() for each in map(self.named, body) if picture == _name_of(each))
 
-    def _yielded(self, made: Any) -> Iterable[Any]:
-        """What its function yields. Raises Misdeclared where that returns something, or nothing."""
-        if isinstance(made, Iterable) and not isinstance(made, str):
-            return made
-        told = "returns nothing" if made is None else f"returns {str(made)[:60]!r}"
-        raise Misdeclared(
-            f"the card {self.name!r} of {self.page.name} {told}: what it shows it has to `yield`, "
-            "one element after the other"
-        )
-
-    def _check_moved(self, one: Placed, elements: Sequence[Any]) -> None:
+    def _check_moved(self, one: InPicture, elements: Sequence[Any]) -> None:
         """Raises Misdeclared where a picture of the card is to have a control, and does not move
         by it.
         """
         name = one.control.name
-        for each in _all_in(elements):
+        for each in all_in(elements):
             if not isinstance(each, Picture) or each.name != one.in_picture:
                 continue
             if each.carries is None or each.carries.name != name:
@@ -444,41 +318,38 @@ class Card:
                 )
 
     def _check(self, one: Picture) -> None:
-        if one.carries is not None and one.carries.name not in session.values():
+        if one.carries is not None and one.carries.name not in settings.values():
             raise Misdeclared(self.page.lacks(self.name, one.carries.name))
 
-    def _named(self, each: Any) -> Any:
+    def named(self, each: Any) -> Any:
         """A picture, or the place of a control in one, named as the card where it has no name."""
         if isinstance(each, Picture) and each.name == "*":
             each.name = self.name
-        if isinstance(each, Placed) and each.in_picture == "*":
+        if isinstance(each, InPicture) and each.in_picture == "*":
             return replace(each, in_picture=self.name)
         if isinstance(each, Row):
-            return replace(each, elements=[self._named(one) for one in each.elements])
+            return replace(each, elements=[self.named(one) for one in each.elements])
         return each
-
-
-@dataclass(frozen=True)
-class Made:
-    """What a card has come to."""
-
-    words: str
-    controls: Sequence[Element]
-    elements: Sequence[Element]
-
-
-def _all_in(elements: Iterable[Any]) -> Iterator[Any]:
-    """Elements, and those that stand in rows of them."""
-    for each in elements:
-        yield from _all_in(each.elements) if isinstance(each, Row) else (each,)
 
 
 def _name_of(each: Any) -> str:
     return each.name if isinstance(each, Picture) else ""
 
 
+def called_as_folded(folded: Sequence[Any], asks: bool) -> str:
+    """What is folded, in words: whether there is a question among it, controls, and more."""
+    controls = [*filter(_is_control, folded)]
+    told = {
+        "**Predict first**": asks,
+        "change it": bool(controls),
+        "read on": len(controls) < len(folded),
+    }
+    label = ", ".join(words for words, is_so in told.items() if is_so) or "read on"
+    return label[0].upper() + label[1:]
+
+
 def _is_on_phone() -> bool:
-    return window_is("phone") and not (session.values().card or session.values().paper)
+    return window_is("phone") and not (settings.values().card or settings.values().paper)
 
 
 def _is_picture(each: Any) -> bool:
@@ -495,54 +366,44 @@ def _belongs_to(each: Any, main: Any) -> bool:
     """Whether it is the place of a control in this picture, or of work."""
     if isinstance(each, Row):
         return any(_belongs_to(one, main) for one in each.elements)
-    is_in_it = isinstance(each, Placed) and each.in_picture == _name_of(main) != ""
-    return is_in_it or _is_place_of_work(each)
+    is_in_it = isinstance(each, InPicture) and each.in_picture == _name_of(main) != ""
+    return is_in_it or is_place_of_work(each)
 
 
-def _is_place_of_work(each: Element) -> bool:
-    if isinstance(each, Row):
-        return any(map(_is_place_of_work, each.elements))
-    return getattr(each, "call", None) is put_run_of
+class Fold(engine.Fold):
+    """A row that also opens where a link leads into it."""
 
+    page: "Page"
 
-class Fold:
-    """Cards and sections behind one row, which cost nothing before it is opened: behind so many
-    cards of its page, or where no number is said behind all of them.
-    """
-
-    def __init__(
-        self, page: "Page", key: str, label: str, icon: str, when: OfBoth | None, place: int | None
-    ) -> None:
-        self._page, self.key, self._row, self._when = page, key, (label, key, icon), when
-        self.place, self.label = place, label.partition(":")[0]
-        self.cards: list[Card] = []
-
-    def card(self, name: str, title: str, words: str | OfBoth = "", **more: Any):
-        """A card, as `Page.card` makes it."""
-        return self._page._declared(self.cards, name, title, words, **more)
-
-    def section(self, name: str, title: str, words: str | OfBoth = "", **more: Any):
-        """The same without a frame: a heading and what follows."""
-        return self.card(name, title, words, is_section=True, **more)
+    @property
+    def names(self) -> list[str]:
+        """What a link calls the cards in it, and their pictures."""
+        return [name for each in self.cards for name in (each.name, *each.pictures)]
 
     def draw(self) -> None:
-        """The row, and what is in it where it is open."""
-        alone = session.values().card
-        names = [name for each in self.cards for name in (each.name, *each.pictures)]
-        if (alone and alone not in names) or (self._when and not self._page.given(self._when)):
-            return
-        with row(*self._row, *names) as is_open:
-            if is_open:
-                for each in self.cards:
-                    fragment(f"card_{each.name}", each.draw, waits=True)
+        """Not beside a card that stands alone and is none of its own."""
+        alone = settings.values().card
+        if not alone or alone in self.names:
+            super().draw()
 
 
-class Page:
+class Page(engine.Page):
     """All of a page. `name` is that of its lesson; `output` the step whose attention the checks at
     its end are on, `published` the lesson's name among the notebooks' numbers, `others` further
     traces of it whose numbers are checked, and `sidebar` controls that all its cards show. Each
     card is made and drawn `within` what says in words, in the place of that name, what goes wrong.
     """
+
+    CARD = Card
+    FOLD = Fold
+    EXAMPLES = (
+        "a control is a `Control` of the lesson, words are `ui.say(…)`, steps are "
+        "`ui.matrices(trace, trace[…])`"
+    )
+    LACKS = "the lesson's CONTROLS: add it there, in its lesson.py"
+    cache = cache
+    cards: list[Card]
+    folds: list[Fold]
 
     def __init__(
         self,
@@ -554,39 +415,17 @@ class Page:
         has_pins: bool = True,
         within: Callable[[str], AbstractContextManager] = nullcontext,
     ) -> None:
-        self.name, self.output, self.published = name, output, published
-        self.others, self.sidebar, self.has_pins = others, sidebar, has_pins
-        self.within = within
         room = module_of(name)
-        self.controls: Sequence[Control] = room.CONTROLS
+        super().__init__(name, lesson(name).title, room.CONTROLS, within)
+        self.output, self.published = output, published
+        self.others, self.sidebar, self.has_pins = others, sidebar, has_pins
         self.trace_of: Callable[[Values], Trace] | None = getattr(room, "trace_of", None)
         self.asks: list[Ask] = []
-        self.cards: list[Card] = []
-        self.folds: list[Fold] = []
         self.closing: Sequence[OfBoth] = ()
         self.closing_again: Sequence[OfBoth] = ()
         self.about_weights = True
         self.drawing: Card | None = None
         """The card whose elements are drawn."""
-
-    def card(self, name: str, title: str, words: str | OfBoth, **more: Any):
-        """A card, whose function of the values and the trace yields what stands below its words.
-
-        `controls` stand beside the words, or a function of both gives them; `ask` is its question;
-        `when` says whether it is there; `work` is a long run, of which the function asks
-        `run_so_far`. Where all that follows waits for it, `opens` says whether that is there.
-        """
-        return self._declared(self.cards, name, title, words, **more)
-
-    def _declared(self, where: list[Card], name: str, title: str, words: Any, **more: Any):
-        if any(name == each.name for each in self.every_card()):
-            raise Misdeclared(f"two cards of {self.name} are called {name!r}")
-
-        def made(body: Body) -> Body:
-            where.append(Card(self, name, title, words, body, gate=self.gate, **more))
-            return body
-
-        return made
 
     def ask(
         self,
@@ -612,14 +451,6 @@ class Page:
         """What goes beyond the point of the lesson; `words` say what is in it."""
         return self.fold("deeper", f"**Go deeper**: {words}", ":material/stairs:")
 
-    def fold(
-        self, key: str, label: str, icon: str, when: OfBoth | None = None, in_place: bool = False
-    ) -> Fold:
-        """A row that opens at the page's end, or `in_place`; `when` says whether it is there."""
-        place = len(self.cards) if in_place else None
-        self.folds.append(Fold(self, key, label, icon, when, place))
-        return self.folds[-1]
-
     def answers(self, *closing: OfBoth, about_weights: bool = True, again: bool = True) -> None:
         """What one can now answer: functions of both that give an `Answer`, or None. They are asked
         `again` where they can do without what a visitor has done on the page.
@@ -627,20 +458,9 @@ class Page:
         self.closing, self.about_weights = closing, about_weights
         self.closing_again = closing if again else ()
 
-    def given(self, made: Any) -> Any:
-        """What a function of the page gives, which can read sources alone; anything else as
-        it is.
-        """
-        if not callable(made):
-            return made
-        if is_closed():
-            return given(made, self.trace)
-        with made_for_everybody(f"A function of {self.name}, {getattr(made, '__name__', made)!r},"):
-            return given(made, self.trace)
-
-    def given_alive(self, made: Callable[..., Any]) -> Any:
-        """The same of what runs for one visitor alone, whenever it is drawn."""
-        return given(made, self.trace)
+    def offers(self) -> Mapping[str, Callable[[], Any]]:
+        """Also its trace."""
+        return offers(self.trace)
 
     def trace(self) -> TrackedTrace:
         """The page's trace, kept for everybody by what it read."""
@@ -655,19 +475,15 @@ class Page:
 
     @property
     def made_by(self) -> tuple:
-        return self.trace_of, self.others, *self.closing, *(each._when for each in self.folds)
+        return self.trace_of, self.others, *self.closing, *(each.when for each in self.folds)
 
     def _make_trace(self) -> TrackedTrace:
-        values = session.values()
+        values = settings.values()
         return tracked(lambda: self.trace_of(values) if self.trace_of else Trace())
-
-    def every_card(self) -> list[Card]:
-        """All that it has, those behind rows last."""
-        return [*self.cards, *(each for fold in self.folds for each in fold.cards)]
 
     def explained_above(self, card: Card) -> set[Term]:
         """The terms in words that always stand above a card, whatever was drawn first."""
-        if session.values().card:
+        if settings.values().card:
             return set()
         above = takewhile(lambda each: each is not card, self.cards)
         always = [each.words for each in above if isinstance(each.words, str) and not each.when]
@@ -679,21 +495,8 @@ class Page:
         """
         for fold in self.folds:
             if card in fold.cards:
-                return f"“{card.title}” (under {fold.label})"
+                return f"“{card.title}” (under {fold.called})"
         return f"[“{card.title}”](#{card.name})"
-
-    @property
-    def gate(self) -> Card | None:
-        """The card that all that follows waits for."""
-        return next((each for each in self.cards if each.opens), None)
-
-    def behind(self, gate: Card | None, where: str, draw: Callable[[], None]) -> None:
-        """Draw something if what it waits for is there. What goes wrong is said in its place."""
-        if gate and not self.given(gate.opens):
-            st.empty()  # in the place of what was there before
-            return
-        with self.within(where):
-            draw()
 
     def covers(self) -> Mapping[str, Cover]:
         """What questions cover now, by the names of steps; tracked by nobody. Raises Misdeclared
@@ -759,84 +562,60 @@ class Page:
         )
         return frozenset(named).union(*(each.about for each in self.asks))
 
-    def show(self) -> None:
-        """Draw all of it: the last line of a page."""
-        if _ONLY_DECLARED.get():
-            return
-        self._check()
-        values = open_lesson(self.name, self.controls, self.sidebar)
-        this_session().declared = self
+    def says_unused(self, mentions: Mentions) -> str:
+        """Also a question that is asked nowhere."""
+        asked = [each.ask for each in self.every_card()]
+        for each in self.asks:
+            if each not in asked and not mentions.has(each):
+                return (
+                    f"the question {each.name!r} of {self.name} stands on no card, so nobody is "
+                    "asked, and what it covers would stay covered: give it to a card, "
+                    f"`@page.card(…, ask=…)`, or let a card yield it"
+                )
+        return super().says_unused(mentions)
+
+    def opens(self) -> None:
+        """Its head and the sidebar."""
+        open_lesson(self.name, self.controls, self.sidebar)
+
+    def draw(self) -> None:
+        """Its cards, or one of them alone, and what it ends with."""
         put_class()
-        if self.has_pins and not values.card:
+        alone = settings.values().card
+        if self.has_pins and not alone:
             fragment("pinned", lambda: since_the_pin(self.trace, self.trace_of, self.controls))
         gate = self.gate
         for at, each in enumerate(self.cards):
-            self._parts(self._rows(at))
-            if values.card in ("", each.name, *each.pictures):
+            self.fragments(self.rows(at))
+            if alone in ("", each.name, *each.pictures):
                 fragment(f"card_{each.name}", each.draw, waits=each is not gate)
             elif each is gate:
                 fragment(f"card_{each.name}", each.draw_work)
-        rest = self._rows(len(self.cards)) | self._rows(None)
-        if self.closing and not values.card:
+        rest = self.rows(len(self.cards)) | self.rows(None)
+        if self.closing and not alone:
             rest["closing"] = self._answers
-        self._parts(rest | {"ends": self._ends})
-        watch_visibility()
-        if gate:
-            fragment("goes_on", gate.go_on_with_page)
-        end_page()
+        self.fragments(rest | {"ends": self._ends})
 
-    def _rows(self, place: int | None) -> dict[str, Callable[[], None]]:
-        """What folds draw that stand behind so many cards."""
-        return {f"row_{each.key}": each.draw for each in self.folds if each.place == place}
+    def row(self, fold: Any) -> AbstractContextManager[bool]:
+        """Open where a link leads into it."""
+        return row(fold.label, fold.key, fold.icon, *fold.names)
 
-    def _parts(self, drawn: Mapping[str, Callable[[], None]]) -> None:
-        for name, draw in drawn.items():
-            fragment(name, partial(self.behind, self.gate, name, draw), waits=True)
+    def each_made(self) -> list[tuple[str, Any]]:
+        """Also its questions, and the page itself."""
+        return [
+            *super().each_made(),
+            *((f"The question {each.name!r} of {self.name}", each) for each in self.asks),
+            (f"The page {self.name}, in its trace or in what it answers,", self),
+        ]
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Also the name under which its numbers were published."""
         if self.published and self.published not in (known := published_lessons()):
             raise Misdeclared(
                 f"no notebook prints numbers of {self.published!r}, as which {self.name} is "
                 f"published; they have {', '.join(sorted(known))}"
             )
-        each_made: list[tuple[str, Any]] = [
-            *((f"The card {each.name!r} of {self.name}", each) for each in self.every_card()),
-            *((f"The question {each.name!r} of {self.name}", each) for each in self.asks),
-            (f"The page {self.name}, in its trace or in what it answers,", self),
-        ]
-        for called, one in each_made:
-            check_code(called, one.identity, one.made_by)
-        ours = {each.name for each in self.controls}
-        for each in self.every_card():
-            for one in [] if callable(each.controls) else each.controls:
-                one = getattr(one, "control", one)
-                if isinstance(one, Control) and one.name not in ours:
-                    raise Misdeclared(self.lacks(each.name, one.name))
-
-        self._check_names()
-
-    def _check_names(self) -> None:
-        """Raises Misdeclared for a name that is there twice, or that a slip has made."""
-        names = [each.name for each in self.controls]
-        for kind, found in {"controls": names, "rows": [each.key for each in self.folds]}.items():
-            if twice := sorted({each for each in found if found.count(each) > 1}):
-                raise Misdeclared(f"two {kind} of {self.name} are called {twice[0]!r}")
-        for each in self.controls:
-            for name in each.undoes:
-                meant = next((one for one in names if is_slip(name, one)), None)
-                if name not in names and meant:
-                    raise Misdeclared(
-                        f"the control {each.name!r} of {self.name} undoes {name!r}, which no "
-                        f"control is called. Is {meant!r} meant?"
-                    )
-
-    def lacks(self, card: str, control: str) -> str:
-        """In words, that a card has a control which is none of the lesson's."""
-        known = ", ".join(sorted(each.name for each in self.controls))
-        return (
-            f"the card {card!r} of {self.name} has the control {control!r}, which is none of the "
-            f"lesson's CONTROLS: add it there, in its lesson.py. They are: {known}"
-        )
+        super().check()
 
     def _answers(self) -> None:
         found = cache.get(
@@ -854,10 +633,10 @@ class Page:
         shown = {step for each in found for step in each.shows}
         traces = {name for trace in self._traces() for name in plain(trace)} if shown else {}
         for step in shown:
-            if step not in traces and (meant := [one for one in traces if is_slip(step, one)]):
+            if meant := meant_by(step, traces):
                 raise Misdeclared(
                     f"an answer of {self.name} shows {step!r}, which is no step of its trace. Is "
-                    f"{meant[0]!r} meant?"
+                    f"{meant!r} meant?"
                 )
         covered = {step: place_of(step) for step in shown if covered_how(step)}
         places = {each.name: self.place(each) for each in self.every_card()}
@@ -865,7 +644,7 @@ class Page:
 
     def _ends(self) -> None:
         marks: list[Mark] = []
-        if self.published and not (session.values().card or session.values().paper):
+        if self.published and not (settings.values().card or settings.values().paper):
             marks = cache.get(
                 ("marks", self.name, self.identity),
                 self._make_marks,
@@ -878,8 +657,7 @@ class Page:
                 f"{', '.join(trace)}"
             )
         for each in self.controls:
-            meant = next((one for one in trace if is_slip(each.changes, one)), None)
-            if each.changes and each.changes not in trace and meant:
+            if each.changes and (meant := meant_by(each.changes, trace)):
                 raise Misdeclared(
                     f"the control {each.name!r} of {self.name} changes the step {each.changes!r}, "
                     f"which its trace has not. Is {meant!r} meant?"
@@ -927,7 +705,7 @@ def _asked_at(step: str) -> str:
 
 def waits_for(step: str, what: str = "This") -> Element:
     """In a card, in the place of what would answer the question that covers a step."""
-    if session.values().paper:
+    if settings.values().paper:
         return note(f"{what} is on the page itself: the link is at the end.")
     return note(f"{what} waits for your guess at {place_of(step)}.")
 

@@ -9,13 +9,13 @@ import streamlit as st
 from attention_core.changes import Change, changes, difference, first_changed
 from attention_core.trace import Trace
 
-from ..controls import session
-from ..controls.control import Control, Values, understood
-from ..controls.fields import Choice
 from ..frame.data_frame import put_frame
 from ..picture.equation_parts import equation_of
 from ..picture.layout import equation
 from ..picture.matrix import Matrix
+from ..reactive import settings
+from ..reactive.control import Control, Values, understood
+from ..reactive.fields import Choice
 from .elements import picture
 
 DRAWABLE, LONGEST = 64, 60
@@ -26,7 +26,7 @@ def since_the_pin(
     trace: Callable[[], Trace], trace_of: Callable[[Values], Trace], controls: Sequence[Control]
 ) -> None:
     """What changed since the pin, if there is one: in words, in figures, and as a picture."""
-    values = session.values()
+    values = settings.values()
     # Always there: else the browser would build all that is below it anew.
     with st.container():
         if values.pin and not values.card:
@@ -40,8 +40,8 @@ def _since(
     before, wrong = understood(pinned, controls)
     if wrong or not pinned.keys() & {each.name for each in controls}:
         why = [f"its {name} cannot be used: {error}" for name, error in wrong.items()]
-        session.forget("pin")
-        session.say(
+        settings.forget("pin")
+        settings.say(
             f"The link’s pin is “{_cut(values.pin)}”, but "
             f"{(why or ['nothing in it is a setting of this lesson'])[0]}. It was left out."
         )

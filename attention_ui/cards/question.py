@@ -12,13 +12,13 @@ import streamlit as st
 from attention_core.trace import Step
 
 from ..classroom.classroom import Asked, First
-from ..controls import session
 from ..controls.in_class import answered_alone, class_covers, teaches
 from ..controls.lesson_session import this_session
-from ..controls.widget import about_as_wide, begin_anew
 from ..frame import hand_out
+from ..reactive import settings
 from ..reactive.fragments import event
 from ..reactive.source import source, untracked
+from ..reactive.widget import about_as_wide, begin_anew
 from .covers import SHAPE, Cover
 from .elements import set_values
 from .questions import Pick, Question, Verdict
@@ -95,7 +95,7 @@ def tally() -> Tally:
 
 def asks_first() -> bool:
     """Whether questions are asked here at all."""
-    values = session.values()
+    values = settings.values()
     return bool(values.predict and not values.card)
 
 
@@ -107,7 +107,7 @@ def is_asked(asked: Question | None, key: str) -> bool:
         return True
     if not asks_first():
         return False
-    if session.values().paper:
+    if settings.values().paper:
         return True
     if is_passable(asked, key) and _has_gone_on(key):
         return False
@@ -121,7 +121,7 @@ def is_passable(asked: Question | None, key: str) -> bool:
     """
     if asked is None or asked.until_right or teaches() or class_covers(key):
         return False
-    return PREDICT not in session.values().lock
+    return PREDICT not in settings.values().lock
 
 
 def went_on(key: str) -> None:
@@ -157,9 +157,9 @@ def opens(hides: Mapping[str, Cover]) -> bool:
     """Whether the address opens a cell that is hidden: then all that the question hides is open,
     but on paper.
     """
-    if session.values().paper:
+    if settings.values().paper:
         return False
-    for name, index in (session.values().cell or ())[-1:]:
+    for name, index in (settings.values().cell or ())[-1:]:
         cover = hides.get(name)
         if cover and (cover.how == SHAPE or not cover.shape):
             return True
@@ -176,7 +176,7 @@ def put_question(
     """Ask it, or say what was answered; `now` are its numbers, and it has `covered` these steps."""
     if asked is None:
         return
-    if session.values().paper:
+    if settings.values().paper:
         answer = f"{asked.answer()} {asked.teaches}".strip()
         hand_out.ask(this_session().in_card, asked.words, answer, asked.asked, asked.offered)
     else:
@@ -279,7 +279,7 @@ def _picks_at_once(asked: Question) -> bool:
 
 def _offer_all(name: str) -> None:
     """Beside the first open question of a page: what the switch above the page does."""
-    values = session.values()
+    values = settings.values()
     if not is_first(name) or PREDICT in {*values.hide, *values.lock}:
         return
     shown = {"type": "tertiary", "on_click": set_values, "args": ({PREDICT: False},)}

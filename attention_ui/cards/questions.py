@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ..controls.widget import sent
+from ..reactive.widget import sent
 
 NONE = "none of them"
 """The choice for "no other choice applies", where several can be picked."""

@@ -6,13 +6,14 @@ from functools import lru_cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from ..controls.control import understood
 from ..controls.shared import AROUND
 from ..frame.ends import Answer
 from ..picture.layout import Layout
 from ..picture.matrix import Matrix
+from ..reactive.control import understood
+from ..reactive.page import given, only_declared
 from .elements import equation
-from .page import Page, given, only_declared
+from .page import Page, offers
 from .question import fingerprint_of
 from .questions import Question
 
@@ -53,7 +54,7 @@ def asked_again(page: Page, chosen: Mapping[str, str]) -> list[Again]:
     trace = page.trace_of(values)
 
     def made(of):
-        return given(of, lambda: trace, lambda: values)
+        return given(of, offers(lambda: trace, lambda: values))
 
     found = []
     for one in page.asks:

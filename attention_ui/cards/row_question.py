@@ -9,7 +9,7 @@ from attention_core.text.tokenizers import visible
 
 from ..charts.bars import bars, width_of
 from ..charts.chart import Chart
-from ..controls.widget import sent
+from ..reactive.widget import sent
 from ..words import listed
 from .questions import Question, Verdict
 

@@ -19,12 +19,8 @@ from attention_core.largest_effect import largest_cell
 from attention_core.trace import memoized
 
 from ..charts.chart import Chart
-from ..controls import session
-from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
 from ..controls.lesson_session import this_session
-from ..controls.widget import control as plain
-from ..controls.widget import is_there, sent
 from ..frame import hand_out
 from ..frame.save_picture import save_dialog
 from ..picture.layout import Layout, brief, legend_end, uncovered
@@ -33,7 +29,9 @@ from ..picture.positions import FOLLOWS, positions
 from ..picture.sentence import WORD
 from ..picture.spec import GROUNDS, Stops, drawn, variant
 from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
+from ..reactive import settings
 from ..reactive.cache import ById, remember
+from ..reactive.control import Control, Values
 from ..reactive.fragments import (
     commit,
     current_fragment,
@@ -44,6 +42,8 @@ from ..reactive.fragments import (
     window_is,
 )
 from ..reactive.source import source, untracked
+from ..reactive.widget import control as plain
+from ..reactive.widget import is_there, sent
 from ..streamlit_workarounds.room_of_control import in_room, put_empty_room
 from ..words import listed
 from .arithmetic import operand_groups
@@ -106,7 +106,7 @@ def _solved_or_waiting(name: str, layout: Layout) -> None:
         for each, box in drawn
         if each.asks and not (window_is("phone") and layout.narrow.leaves_out(box.y))
     ]
-    if covered and session.values().paper and not any(map(is_unknown, layout.matrices)):
+    if covered and settings.values().paper and not any(map(is_unknown, layout.matrices)):
         here = (f"{name}_solved", uncovered(layout), None, None, None, True, "")
         hand_out.solve(this_session().in_card, partial(draw_picture, *here))
         st.caption("Fill in each **?**: the last sheet has them.")
@@ -189,7 +189,7 @@ def _lists_of(one: Any, layout: Layout, carries: Control, now: Any) -> Lists | N
     """What the control changes, position by position, once a hand has come near it; nothing before.
     None where that is too much to carry.
     """
-    at_all = stops_of(carries, session.values(), now, "").values
+    at_all = stops_of(carries, settings.values(), now, "").values
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     if len(at_all) * n_cells > MOST_NUMBERS:
         return None
@@ -232,7 +232,7 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
     it. Kept by all that it depends on, which the number itself is not.
     """
     page = this_session().declared
-    at_all = stops_of(cell, session.values(), cell.drawn, "").values
+    at_all = stops_of(cell, settings.values(), cell.drawn, "").values
     n_cells = sum(each.drawn.numel() for each in layout.matrices)
     if len(at_all) * n_cells > MOST_NUMBERS:
         return None
@@ -241,7 +241,7 @@ def _lists_at_cell(one: Any, layout: Layout, cell: OfCell) -> Lists | None:
     card = page.drawing
 
     def there() -> list[Layout]:
-        values = session.values()
+        values = settings.values()
         return [card.layout_with(one.name, cell.among(values, value)) for value in at_all]
 
     # Of the picture as it stands, positions take no more than for how many decimals it has room.
@@ -282,13 +282,13 @@ def _drawn(
     is_meant = not is_aside or section == name
     trail = _trail(name, layout) if is_meant else ()
     # Also of a link that names another picture: where that has not the cell, this one may open it.
-    has = is_meant and _has(layout, session.values().unread("cell") or ())
+    has = is_meant and _has(layout, settings.values().unread("cell") or ())
     this_session().cells.append((name, has, bool(trail)))
     tells_all = bool(lists) and FOLLOWS not in (lists or {})
     drawn_from = (moved or (lambda: layout), carries, tells_all, choosing, layout)
     this_session().pictures[name] = drawn_from
     opened = _opened(layout, trail)
-    now = stops_of(carries, session.values(), drawn_at, "").position(drawn_at) if carries else 0
+    now = stops_of(carries, settings.values(), drawn_at, "").position(drawn_at) if carries else 0
     chosen = (opened, lists, now, _clicks(name, trail))
     tables = {} if tables is None else tables
     moves_so = ById(lists) if lists else lists is None
@@ -297,7 +297,7 @@ def _drawn(
     if (True, key) not in tables and (told, key) not in tables:
         remember(tables, (told, key), _table(layout, *chosen, told))
     rows, marks, slots = tables.get((True, key)) or tables[told, key]
-    theme, paper = st.context.theme.type, session.values().paper
+    theme, paper = st.context.theme.type, settings.values().paper
     look = (layout.alt, layout.tells, layout.sentence is not None, paper)
     look += variant(marks, theme, slots)
     stops, count = None, this_session().own(Pictures).first
@@ -376,7 +376,7 @@ def open_in(name: str) -> tuple[tuple[CellPlace, ...], str]:
     """The way to the cell that is open in this picture, or may be, and the picture that the link
     names; nothing where it names another.
     """
-    values = session.values()
+    values = settings.values()
     cell, section = values.unread("cell") or (), values.unread("section")
     return (cell, section) if cell and section in ("", name) else ((), "")
 
@@ -417,7 +417,7 @@ def _stops(name: str, control: Control, look: tuple, drawn_at: Any) -> tuple[Sto
     names, the browser does so by itself: then the control has to start where it stands.
     """
     mine, value = this_session().own(Pictures), drawn_at
-    offered = (control.name, look, *control.choices(session.values()))
+    offered = (control.name, look, *control.choices(settings.values()))
     start, count, before = mine.starts.get(name, (value, mine.first, offered))
     is_moved = mine.stood.get(f"chart_{name}_{count}", value) != value
     if not is_mounted(f"start_{name}") or is_moved or before != offered:
@@ -425,7 +425,7 @@ def _stops(name: str, control: Control, look: tuple, drawn_at: Any) -> tuple[Sto
     mine.starts[name] = (start, count, offered)
     mine.stood[f"chart_{name}_{count}"] = value
     room = f"cell_{name}" if isinstance(control, OfCell) else name
-    return stops_of(control, session.values(), start, in_room(f"moves_{room}")), count
+    return stops_of(control, settings.values(), start, in_room(f"moves_{room}")), count
 
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
@@ -445,7 +445,7 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
 
 def _is_fixed(control: Control) -> bool:
     """Whether nobody can change it here."""
-    return control.name in session.fixed() or session.values().paper
+    return control.name in settings.fixed() or settings.values().paper
 
 
 def moves(name: str, control: Control, width: int = 170, told: bool = True) -> None:
@@ -485,11 +485,11 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
         case [{"value": int() | float() as value}, *_] if carries and carries.name == moves:
             mine = this_session().own(Pictures)
             start, count, _ = mine.starts[name]
-            value = _stop(carries, stops_of(carries, session.values(), start, "").value(value))
+            value = _stop(carries, stops_of(carries, settings.values(), start, "").value(value))
             if value is not None and value != mine.stood.get(key):
                 mine.stood[key] = value
                 with event(hovered=name, fragment=part):
-                    is_done = session.change(**carries.setting(value))
+                    is_done = settings.change(**carries.setting(value))
                     if key == f"chart_{name}_{count}":
                         source, of = read = read_by_picture(carries)
                         # None: a number that stands again as it was before any change.
@@ -504,7 +504,7 @@ def _told(name: str, key: str, part: str, moves: str | None) -> None:
             asked = (WORD, (one.place + j,)) if is_word else place
             if asked and choosing and (chosen := choosing(asked)):
                 with event(hovered=name, fragment=part):
-                    session.change(**chosen)
+                    settings.change(**chosen)
             elif place:
                 open_cell(name, (place,))
 

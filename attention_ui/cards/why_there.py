@@ -24,11 +24,11 @@ from attention_core.utils.head_name import head_name
 
 from ..charts.chart import Chart
 from ..charts.score_parts import chart as who_wrote
-from ..controls import session
-from ..controls.widget import sent
 from ..frame.take_away import take_along
 from ..picture.matrix import Matrix
+from ..reactive import settings
 from ..reactive.fragments import event
+from ..reactive.widget import sent
 from ..words import capital, escaped, listed, number, percent, signed, true_minus
 from .elements import Element, Shown, caption, equation, light, note, picture, say, text
 
@@ -284,8 +284,8 @@ def _choose_head(key: str, of_head: str, of_token: str) -> None:
             token = more.get("token")
             chosen = {of_head: name}
             chosen |= {of_token: f"{token}"} if isinstance(token, int) else {}
-            if not chosen.keys() & session.fixed():
-                session.change(**chosen)
+            if not chosen.keys() & settings.fixed():
+                settings.change(**chosen)
 
 
 # --- in small -------------------------------------------------------------------------------------

@@ -16,6 +16,14 @@ class Chart:
     frame: pd.DataFrame | pa.Table
     spec: dict
     alt: str
+    is_chart = True
+
+    @property
+    def n_bytes(self) -> int:
+        """About what its data takes."""
+        if isinstance(self.frame, pa.Table):
+            return self.frame.nbytes
+        return int(self.frame.memory_usage(deep=True).sum())
 
 
 def without_data(spec: dict) -> dict:

@@ -1,1 +1,1 @@
-"""What a control is, what a visitor has chosen, and the address that says so."""
+"""The controls that lessons share, and what a link of this app says beside them."""

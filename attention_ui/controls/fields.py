@@ -1,14 +1,15 @@
-"""How a value is read from a link and written; ValueError, in words, for what it cannot be."""
+"""The kinds of values that only this app has, beside those of `attention_ui/reactive/fields.py`."""
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from attention_core.small_models.grammar import ANIMALS, LONGEST, START, WORDS, nearest, split
 from attention_core.text.tokenizers import clean, visible
 
+from ..reactive.fields import AsItIs, nine_digits, parts_of
 from ..words import listed, true_minus
 
 MAX_CHARACTERS = 5_000
@@ -16,8 +17,6 @@ MAX_TOKENS = 64
 MAX_EDITS = 200
 MAX_TRAIL = 12
 LARGEST_ENTRY = 1_000.0
-MOST_CHOICES = 10
-"""Of more choices than these, the rest is counted."""
 MOST_QUOTED = 40
 """Characters that are quoted of a word that is not known."""
 
@@ -27,105 +26,10 @@ CellPlace = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class AsItIs:
-    """What is written as it is."""
-
-    def write(self, value: str) -> str:
-        return value
-
-
-@dataclass(frozen=True)
-class Choice(AsItIs):
-    """One of some words; `options` are word and label."""
-
-    options: Mapping[str, str]
-
-    def read(self, text: str) -> str:
-        if text not in self.options:
-            told = [*self.options][:MOST_CHOICES]
-            more = len(self.options) - len(told)
-            also = f" and {more} more" if more else ""
-            raise ValueError(f"it must be one of {', '.join(told)}{also}")
-        return text
-
-
-def _check_stop(value: float, stops: tuple[float, ...]) -> None:
-    """Raises ValueError, with the stops beside it, for a number where a slider does not stop."""
-    if stops and value not in stops:
-        beside = max(stop for stop in stops if stop < value), min(s for s in stops if s > value)
-        near = " and ".join(f"{stop:,g}" for stop in beside)
-        raise ValueError(f"it must be a stop of its slider, and the nearest are {near}")
-
-
-class Stops:
-    """A number that may be one of some stops alone."""
-
-    @classmethod
-    def among(cls, *stops: float) -> Self:
-        """A field of these stops, in their order."""
-        return cls(stops[0], stops[-1], stops)  # type: ignore[call-arg]  # as each kind takes
-
-
-@dataclass(frozen=True)
-class Whole(Stops):
-    """A whole number within bounds."""
-
-    least: int
-    most: int
-    options: tuple[int, ...] = ()
-    """Where only some of them can be chosen."""
-
-    def read(self, text: str) -> int:
-        text = text.strip()
-        if not re.fullmatch(r"[+-]?[0-9]{1,12}", text) or not self.least <= int(text) <= self.most:
-            raise ValueError(f"it must be a whole number from {self.least:,} to {self.most:,}")
-        _check_stop(int(text), self.options)
-        return int(text)
-
-    def write(self, value: int) -> str:
-        return str(value)
-
-
-@dataclass(frozen=True)
-class OptionalWhole(Whole):
-    """A whole number within bounds, or nothing: the example's own then."""
-
-    def read(self, text: str) -> int | None:
-        return super().read(text) if text.strip() else None
-
-    def write(self, value: int | None) -> str:
-        return "" if value is None else str(value)
-
-
-SMALLEST = 1e-30
-"""Nearer to 0 would be 0 in some cells' arithmetic only: a float32 goes down to 1e-38."""
-
-
-@dataclass(frozen=True)
-class Decimal(Stops):
-    """A finite number within bounds."""
-
-    least: float
-    most: float
-    options: tuple[float, ...] = ()
-    """Where only some of them can be chosen."""
-
-    def read(self, text: str) -> float:
-        value = nine_digits(text.replace("−", "-"))
-        if not self.least <= value <= self.most:
-            ends = " to ".join(true_minus(f"{end:,g}") for end in (self.least, self.most))
-            raise ValueError(f"it must be a number from {ends}")
-        _check_stop(value, self.options)
-        return value if abs(value) >= SMALLEST else 0.0
-
-    def write(self, value: float) -> str:
-        return f"{value:.9g}"
-
-
-@dataclass(frozen=True)
 class ScoreRow:
     """A short row of scores with commas or blanks between them; `-inf` is a hidden one."""
 
+    widget: ClassVar[str] = "text_input"
     most: float
     longest: int
 
@@ -157,22 +61,10 @@ class ScoreRow:
 
 
 @dataclass(frozen=True)
-class Flag:
-    """On or off."""
-
-    def read(self, text: str) -> bool:
-        if text not in {"on", "off"}:
-            raise ValueError("it must be on or off")
-        return text == "on"
-
-    def write(self, value: bool) -> str:
-        return "on" if value else "off"
-
-
-@dataclass(frozen=True)
 class Sentence(AsItIs):
     """A text, cleaned of characters that only do harm. Its control's `check` counts tokens."""
 
+    widget: ClassVar[str] = "text_area"
     most_bytes: int | None = None
     """Where what is made of it counts bytes, so many fit."""
 
@@ -228,16 +120,6 @@ class KnownWords(AsItIs):
         return " ".join(words)
 
 
-def parts_of(text: str, most: int, what: str, pattern: str | re.Pattern, like: str) -> list[str]:
-    """The parts of a text between commas, each as the pattern has it; none of the text `none`."""
-    parts = [] if text == "none" else text.split(",")
-    if len(parts) > most:
-        raise ValueError(f"it holds more than {most} {what}")
-    if not all(re.fullmatch(pattern, part) for part in parts):
-        raise ValueError(f"it must look like {like}")
-    return parts
-
-
 @dataclass(frozen=True)
 class Edits:
     """Cells typed by hand: `row.column:number`, with commas between them; `none` for none."""
@@ -286,19 +168,6 @@ class Trail:
 
 
 @dataclass(frozen=True)
-class Word(AsItIs):
-    """A short name of our own making, such as a beat's."""
-
-    pattern: str = r"[a-z_]{0,40}"
-    must_be: str = "a name of a part of the lesson"
-
-    def read(self, text: str) -> str:
-        if not re.fullmatch(self.pattern, text):
-            raise ValueError(f"it must be {self.must_be}")
-        return text
-
-
-@dataclass(frozen=True)
 class Lines:
     """Some lines of text, without those that are empty."""
 
@@ -321,14 +190,6 @@ class Lines:
         return "\n".join(value)
 
 
-def nine_digits(text: str) -> float:
-    """A number as a link has it: nine digits tell float32 apart; nan for what is none."""
-    try:
-        return float(f"{float(text):.9g}")
-    except ValueError:
-        return math.nan
-
-
 def entry(text: str) -> float:
     """A number typed into a vector. Raises ValueError for what is not finite or far too large."""
     number = nine_digits(text)
@@ -337,19 +198,6 @@ def entry(text: str) -> float:
             f"numbers in a vector go from −{LARGEST_ENTRY:,.0f} to {LARGEST_ENTRY:,.0f}"
         )
     return number
-
-
-@dataclass(frozen=True)
-class Names:
-    """Names of controls, sections or lessons, with commas between them; unknown ones are kept."""
-
-    def read(self, text: str) -> tuple[str, ...]:
-        if not re.fullmatch(r"[A-Za-z_]{0,40}(,[A-Za-z_]{1,40}){0,199}", text):
-            raise ValueError("it must be names with commas between them, such as seed,d_in")
-        return tuple(dict.fromkeys(filter(None, text.split(","))))
-
-    def write(self, value: tuple[str, ...]) -> str:
-        return ",".join(value)
 
 
 @dataclass(frozen=True)

@@ -1,57 +1,26 @@
 """All that lasts for a visit, in one object: the session of this app."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from attention_core.text.tokenizers import clean
+
+from ..reactive.control import Texts
 from ..reactive.session import Session, use_session
 from ..reactive.session import this_session as _this_session
 from ..reactive.source import source
-from .control import Control, Values
 from .in_class import is_near
-
-Texts = dict[str, str]
-"""Values of controls by their names, as a link says them."""
+from .shared import EXAMPLE, FIRST
 
 
 @dataclass
 class LessonSession(Session):
     """What a visitor has chosen, was told, and has met; rooms above keep their `own` in it."""
 
-    # The page that is open.
-    controls: Sequence[Control] = ()
-    values: Values = field(default_factory=Values)
-    """Those of its controls, as they are now."""
-    declared: Any = None
-    """The page as its script declares it (`cards.page.Page`)."""
-
-    # What was chosen.
-    chosen: Texts = field(default_factory=dict)
-    """All that differs from the example, also for other pages; empty before the first page."""
-    unfit: set[str] = field(default_factory=set)
-    """The names in it that do not fit on this page now: they stay, and no address says them."""
-    asked: Texts = field(default_factory=dict)
-    """What was asked for where other values left no room: it comes back when it fits."""
-    fixed: Texts = field(default_factory=dict)
-    """What a teacher's link hides or locks, with its value now, also for other pages."""
-    unread: set[str] = field(default_factory=set)
-    """The names in a link that no page has had a control for yet."""
-    drafts: Texts = field(default_factory=dict)
-    """What was typed and cannot be used."""
-    problems: Texts = field(default_factory=dict)
-    """Why, in words."""
-    notices: list[str] = field(default_factory=list)
-    """What was not applied, in words that may quote the person."""
-
-    # The address.
-    written: tuple[str, Texts] | None = None
-    """The page and the parameters that the address was last given; None if a link was taken up."""
-    linked: dict[str, Texts] = field(default_factory=dict)
-    """The parameters of our own links, by where they stand."""
-    script: str = ""
-    """What Streamlit calls the page."""
-    goes_back: bool = False
-    """Whether the address is another step of the same page, which has not been taken up yet."""
+    first: ClassVar[Mapping[str, str]] = {EXAMPLE.name: FIRST}
+    instead: ClassVar[str] = "The example’s own is used."
+    shorten: ClassVar[str] = "Shorten the text, take typed numbers back, or unpin."
 
     # The page as it is drawn.
     misread: int = 0
@@ -68,6 +37,40 @@ class LessonSession(Session):
     """For each picture: whether its trace has the cell of the link, and whether it is open."""
     pictures: dict[str, Any] = field(default_factory=dict)
     """What each picture was drawn from, which a click or a move in it needs (`cards.show`)."""
+
+    def names_in(self, name: str) -> list[str]:
+        """The names in `hide` or `lock`: what a teacher's link hides, and what it locks."""
+        return [each for each in self.chosen_here().get(name, "").split(",") if each]
+
+    def fixes(self) -> frozenset[str]:
+        """What a teacher's link hides or locks."""
+        return frozenset((*self.hidden(), *self.locked()))
+
+    def hidden(self) -> list[str]:
+        """What a teacher's link hides."""
+        return self.names_in("hide")
+
+    def locked(self) -> list[str]:
+        """What it locks."""
+        return self.names_in("lock")
+
+    def is_printed(self) -> bool:
+        """A hand-out."""
+        return self.values.paper
+
+    def is_all_at_once(self) -> bool:
+        """Also a card that stands alone."""
+        return bool(self.values.card or self.values.paper)
+
+    def says_undone(self, names: Iterable[str]) -> list[str]:
+        """Only of numbers that were typed: what else goes is seen."""
+        if any(name.endswith("edits") for name in names):
+            return ["The table has changed, so the numbers you changed in it were removed."]
+        return []
+
+    def cleaned(self, text: str) -> str:
+        """Also without signs that show nothing."""
+        return clean(text)[0]
 
     def hears(self, said: frozenset[str]) -> None:
         """Also how many of its tables are to be measured anew."""
@@ -113,11 +116,10 @@ class LessonSession(Session):
 use_session(LessonSession)
 
 
-def this_session() -> LessonSession:
-    """That of the visitor whose page this run draws. Raises Misdeclared while something is made for
-    everybody: that reads sources.
-    """
-    return _this_session()
+this_session: Callable[[], LessonSession] = _this_session
+"""That of the visitor whose page this run draws. Raises Misdeclared while something is made for
+everybody: that reads sources.
+"""
 
 
 @source()

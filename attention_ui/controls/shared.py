@@ -28,24 +28,10 @@ from attention_core.text.inputs import (
 )
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, visible
 
+from ..reactive.control import Control, Start, Values
+from ..reactive.fields import Choice, Decimal, Flag, Names, OptionalWhole, Whole, Word
 from ..words import listed
-from .control import Control, Start, Values
-from .fields import (
-    MAX_TOKENS,
-    Choice,
-    Decimal,
-    Edits,
-    Flag,
-    Lines,
-    Names,
-    OptionalWhole,
-    Query,
-    Sentence,
-    Trail,
-    Whole,
-    Word,
-    unknown_word,
-)
+from .fields import MAX_TOKENS, Edits, Lines, Query, Sentence, Trail, unknown_word
 
 FIRST = next(iter(EXAMPLES))
 """The example of a first visit, and of a link that names none."""
@@ -222,6 +208,7 @@ EXAMPLE = Control(
     Choice({name: example.title for name, example in EXAMPLES.items()}),
     "Example",
     FIRST,
+    is_preset=True,
     look={
         "help": "Choosing one sets everything on the page to its numbers. The first has entries "
         "with names, the second was trained, and the others are published notebooks."

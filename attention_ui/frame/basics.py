@@ -8,23 +8,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..controls import session
-from ..reactive import isolation
-from ..streamlit_workarounds import withheld
-from ..streamlit_workarounds.abandoned_pages import run_only_parts_that_are_there
-from ..streamlit_workarounds.kept_messages import keep_what_was_drawn
+from ..reactive import settings
+from ..reactive.with_streamlit import mend_streamlit
 from ..streamlit_workarounds.message_batching import send_together
 from ..streamlit_workarounds.run_queue import run_in_turns
-from ..streamlit_workarounds.stale_messages import take_nothing_back
-from ..streamlit_workarounds.uninterrupted_callbacks import let_callbacks_end
 from .contents import Lesson, lesson
 from .of_the_system import give_large_blocks_back, raise_open_files, search_seldom
 
-keep_what_was_drawn()
-isolation.withhold_also(withheld.withhold, withheld.give_back)
-run_only_parts_that_are_there()
-let_callbacks_end()
-take_nothing_back(session.is_late, session.begins)
+mend_streamlit()
 run_in_turns()
 send_together()
 SPREAD = {"horizontal": True, "horizontal_alignment": "distribute", "vertical_alignment": "center"}
@@ -50,7 +41,7 @@ def takes(here: Lesson) -> str:
 
 def show_notices(drawn: str | None = None) -> None:
     """What could not be used, and what is drawn instead. Plain text: it may quote the person."""
-    notices = [*session.notices(), *filter(None, [drawn])]
+    notices = [*settings.notices(), *filter(None, [drawn])]
     # Always there: else the browser would build all that is below it anew.
     with st.container():
         if notices:

@@ -10,6 +10,7 @@ from ..controls import session
 from ..controls.in_class import InClass
 from ..controls.lesson_session import this_session
 from ..controls.shared import PREDICT
+from ..reactive import settings
 from .class_links import SERVED
 from .contents import HOME
 
@@ -42,10 +43,10 @@ def make_class() -> None:
         "screens, talk, answer again, and see the numbers when you uncover them. Nobody gives a "
         "name."
     )
-    made, values = this_session().own(MadeClass), session.values()
+    made, values = this_session().own(MadeClass), settings.values()
     if st.context.is_embedded:
         st.markdown(f":orange[:material/info:] {IN_A_FRAME}")
-    elif not values.predict and PREDICT.name in session.fixed.now():
+    elif not values.predict and PREDICT.name in settings.fixed.now():
         st.markdown(f":orange[:material/info:] {ASKS_NOTHING}")
     elif this_session().own(InClass).now is not None:
         st.markdown("You are in a class already: it stands at the top of the page.")

@@ -6,7 +6,7 @@ from itertools import combinations
 from attention_core.utils.toml_file import read_toml
 from attention_core.utils.validation import among
 
-from ..words import is_slip
+from ..reactive.near_names import is_slip
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from attention_core.trace import Trace
 from ..controls import session
 from ..controls.lesson_session import this_session
 from ..controls.shared import has_random_numbers
+from ..reactive import settings
 from ..reactive.fragments import window_is
 from . import hand_out
 from .basics import LINE
@@ -59,7 +60,7 @@ def row(label: str, key: str, icon: str, *cards: str) -> Iterator[bool]:
     belongs to one of the `cards` in it. Gives whether it is open. Beside a card that stands alone
     there is no other row than the one that the card is in, or that is in the card.
     """
-    values = session.values()
+    values = settings.values()
     if values.card and values.card not in cards and not this_session().in_card:
         yield False
         return
@@ -92,7 +93,7 @@ def put_answers(
     """
     if "answers" in session.names_in("hide"):
         return
-    is_folded = window_is("phone") and not session.values().paper
+    is_folded = window_is("phone") and not settings.values().paper
     fold = f"**{CLOSING}**", "answers", ":material/question_mark:"
     with (
         st.container(key="closing", gap="xsmall"),
@@ -102,9 +103,9 @@ def put_answers(
             return
         if not is_folded:
             st.header(CLOSING, anchor="answers")
-        if about_weights and has_random_numbers(session.values()):
+        if about_weights and has_random_numbers(settings.values()):
             st.caption(RANDOM)
-        if session.values().paper:
+        if settings.values().paper:
             told = [(titles[one.card], one.question, one.answer) for one in each]
             hand_out.closing_questions(told)
             return
@@ -124,7 +125,7 @@ def put_answers(
 def put_ends(trace: Trace, output: str, marks: Sequence[Mark]) -> None:
     """The rows that every page ends with, and the way to the next."""
     session.settle_cell()
-    name, values = this_session().page, session.values()
+    name, values = this_session().page, settings.values()
     if values.card and values.card not in this_session().cards:
         st.text(f"This page has no picture called “{values.card}”.")
     if values.paper:
@@ -142,7 +143,9 @@ def put_ends(trace: Trace, output: str, marks: Sequence[Mark]) -> None:
                 if is_open:
                     draw_lights([as_taught(each, name) for each in lights_of(trace, output)])
         if "take_away" not in values.hide:
-            label = "**Take it with you**: program, notebook, exercise, spreadsheet, tensors"
+            label = (
+                "**Take it with you**: program, notebook, exercise, spreadsheet, tensors, lesson"
+            )
             with row(label, "take_away", ":material/download:") as is_open:
                 if is_open:
                     take_away(name, trace)

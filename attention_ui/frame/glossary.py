@@ -11,6 +11,7 @@ from attention_core.symbols import SYMBOLS
 from attention_core.utils.toml_file import read_toml
 
 from ..controls import session
+from ..reactive import settings
 from .basics import SPREAD
 from .contents import HOME, lesson
 
@@ -82,7 +83,7 @@ def _glossary() -> None:
         "Names such as `queries` stand in pictures and in programs, letters such as $Q$ in "
         "formulas. Each link leads to where the word is explained, with your settings."
     )
-    query = session.link_query("glossary")
+    query = settings.link_query("glossary")
     for term in TERMS:
         page = lesson(term.page)
         with st.container(gap=None):

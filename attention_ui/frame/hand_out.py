@@ -9,6 +9,7 @@ import streamlit as st
 
 from ..controls import session
 from ..controls.lesson_session import this_session
+from ..reactive import settings
 from .address import address_of
 from .basics import LINE
 from .tasks import parted
@@ -41,7 +42,7 @@ class LastSheet:
 
 def printed(words: str) -> str:
     """Words of a page, on paper without the sentences that ask for a pointer or a key."""
-    if not session.values().paper:
+    if not settings.values().paper:
         return words
     sentences = re.split(r"(?<=[.?!]) ", words)
     return " ".join(each for each in sentences if not _AT_THE_SCREEN.search(each))
@@ -88,7 +89,7 @@ def closing_questions(each: Sequence[tuple[str, str, str]]) -> None:
     with st.container(key="closing_of_hand_out"):
         for where, question, answer in each:
             with st.container(gap="xsmall"):
-                if session.values().predict:
+                if settings.values().predict:
                     ask(where, question, answer, quotes=True)
                 else:
                     st.markdown(f"**{question}**")
@@ -120,7 +121,7 @@ def close(title: str) -> None:
 
 def tasks() -> None:
     """A teacher's tasks, all of them, each with room to write."""
-    for number, task in enumerate(session.values().tasks, 1):
+    for number, task in enumerate(settings.values().tasks, 1):
         lesson, words = parted(task)
         with st.container(key=f"write_task_{number}", gap="xsmall"):
             at = f" · {lesson.title}" if lesson else ""

@@ -6,9 +6,9 @@ from importlib import import_module
 from types import ModuleType
 from urllib.parse import urlencode
 
-from ..controls import session
-from ..controls.control import MAX_LINK, Control, understood, written
 from ..controls.shared import AROUND
+from ..reactive import settings
+from ..reactive.control import MAX_LINK, Control, understood, written
 from .contents import LESSONS, SECTIONS, lesson
 
 
@@ -46,22 +46,22 @@ def known_among(names: Collection[str]) -> set[str]:
 
 def fixed_now(here: Collection[Control]) -> dict[str, str]:
     """What a link hides or locks, with its value now, also what controls `here` have none for."""
-    fixed, values = session.fixed(), session.values()
+    fixed, values = settings.fixed(), settings.values()
     now = {each.name: each.field.write(values[each.name]) for each in here if each.name in fixed}
     for page in LESSONS if fixed - now.keys() - SECTIONS.keys() else ():
         controls = controls_of(page.name)
         if left := [each for each in controls if each.name in fixed - now.keys()]:
-            there, _ = understood(session.chosen(), controls)
+            there, _ = understood(settings.chosen(), controls)
             now |= {each.name: each.field.write(there[each.name]) for each in left}
     return now
 
 
 def example_query(page: str, name: str) -> tuple[dict[str, str], str]:
     """Parameters for a link to a lesson with an example, and why there is none: "" if there is."""
-    controls, fixed = controls_of(page), session.fixed()
-    if name != session.chosen()["example"] and "example" in fixed:
+    controls, fixed = controls_of(page), settings.fixed()
+    if name != settings.chosen()["example"] and "example" in fixed:
         return {}, "The link that you opened keeps to its own example."
-    opened = session.with_example(name, controls)
+    opened = settings.with_preset({"example": name}, controls)
     if understood(opened, controls)[1] or len(urlencode(opened)) > MAX_LINK:
         return {}, "This example does not fit what the link that you opened keeps."
     of_page = {each.name for each in controls if each.of_page}

@@ -11,7 +11,6 @@ from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.text.tokenizers import TOKENIZERS
 
 from ..controls import in_class, session
-from ..controls.control import Control, Values
 from ..controls.fields import MAX_TOKENS
 from ..controls.lesson_session import this_session
 from ..controls.shared import (
@@ -29,10 +28,13 @@ from ..controls.shared import (
     inputs_of,
     random_fallback_notice,
 )
-from ..controls.widget import control
+from ..reactive import settings
+from ..reactive.control import Control, Values
 from ..reactive.fragments import event, fragment
 from ..reactive.isolation import Misdeclared
+from ..reactive.long_run import stop_all
 from ..reactive.source import source, untracked
+from ..reactive.widget import control
 from ..streamlit_workarounds import style
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import listen_for_arrow_keys, reach_by_keyboard
@@ -41,7 +43,6 @@ from .basics import ICON, SPREAD, show_notices, takes, warm_up
 from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, WAY, Lesson, lesson
 from .glossary import Term, meanings, terms_in, title_and_glossary
 from .lesson_modules import controls_of, fixed_now, known_among
-from .long_run import stop_all
 from .share import share
 from .spaced_repetition import ComingBack, put_browser
 from .started import SMOL, real_model
@@ -57,14 +58,14 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     """
     warm_up()
     here = lesson(name)
-    if session.is_left(name):
+    if settings.is_left(name):
         stop_all()
     around = (*controls, *AROUND)
     ours = {each.name for each in around}
-    session.arrive(name, around, known_among({*st.query_params} - ours))
+    settings.arrive(name, around, known_among({*st.query_params} - ours))
     _check_fixed_names()
     in_class.arrive()
-    values = session.values()
+    values = settings.values()
     this_session().fixed = fixed_now(around)
     is_calm = values.large or st.context.is_embedded
     st.set_page_config(
@@ -88,9 +89,9 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary()
         # Its links carry what was chosen: for another tab, they follow when nothing else runs.
-        fragment("contents", lambda: _contents(name, session.values()), waits=True)
+        fragment("contents", lambda: _contents(name, settings.values()), waits=True)
         if SENTENCE.name in values:
-            fragment("sentence", lambda: _beside_the_sentence(session.values(), sidebar))
+            fragment("sentence", lambda: _beside_the_sentence(settings.values(), sidebar))
         with st.container(key="way_back"):
             fragment("way_back", _way_back)
         run_again_when_back()
@@ -102,14 +103,14 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
 
 def _way_back() -> None:
     """A part of its own: the first change brings it, and no more."""
-    if session.differs():
-        back = "Back to the example" if SENTENCE.name in session.values() else "Back to the start"
+    if settings.differs():
+        back = "Back to the example" if SENTENCE.name in settings.values() else "Back to the start"
         st.button(back, on_click=_go_back, icon=":material/undo:", key="back_to_start")
 
 
 @event()
 def _go_back() -> None:
-    session.reset()
+    settings.reset()
 
 
 def _check_fixed_names() -> None:
@@ -117,7 +118,7 @@ def _check_fixed_names() -> None:
     for name in ("hide", "lock"):
         given = {*session.names_in(name)} - SECTIONS.keys()
         if unknown := given - known_among(given):
-            session.leave_out(name, unknown)
+            settings.leave_out(name, unknown)
 
 
 def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
@@ -137,7 +138,7 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
 
 
 def _head(here: Lesson) -> None:
-    values = session.values()
+    values = settings.values()
     with st.container(key="head", gap="xsmall"):
         with st.container(**SPREAD):
             st.title(here.title, anchor=False, width="content")
@@ -160,7 +161,7 @@ def show_what_differs() -> None:
 def _drawn_instead(_: str) -> str | None:
     """What is said of random numbers in place of what the example has."""
     with untracked():
-        values = session.values()
+        values = settings.values()
         return random_fallback_notice(values) if SENTENCE.name in values else None
 
 
@@ -193,13 +194,13 @@ def _quiet_line(values: Values) -> None:
 
 @event()
 def _pin() -> None:
-    session.change(pin="" if session.values().pin else session.pin_text())
+    settings.change(pin="" if settings.values().pin else session.pin_text())
 
 
 def _contents(name: str, values: Values) -> None:
     """Our own contents; Streamlit's would show file names on a cold deep link."""
-    session.all_chosen()
-    query = session.link_query("contents")
+    settings.all_chosen()
+    query = settings.link_query("contents")
     if "contents" in values.hide:
         return
     here = lesson(name)
@@ -245,7 +246,7 @@ def way_to(name: str, label: str, **at: str) -> None:
             f"the link {label!r} to {name} sets {', '.join(sorted(unknown))}, for which that "
             "lesson has no control"
         )
-    link(lesson(name), {**session.link_query(f"way_to_{name}"), **at}, label)
+    link(lesson(name), {**settings.link_query(f"way_to_{name}"), **at}, label)
 
 
 def way_to_a_real_model(label: str, measure: str, text: str = "") -> None:
@@ -265,9 +266,9 @@ def way_to_the_lessons(text: str) -> None:
         or not 0 < len(TOKENIZERS["text"].split(text)) <= MAX_TOKENS
     ):
         return
-    kept = {name: each for name, each in session.link_query("text").items()
+    kept = {name: each for name, each in settings.link_query("text").items()
             if name not in SENTENCE.undoes}  # fmt: skip
-    example = {} if EXAMPLE.name in session.fixed() else {EXAMPLE.name: FIRST}
+    example = {} if EXAMPLE.name in settings.fixed() else {EXAMPLE.name: FIRST}
     label = f"See it, number by number, in *{AT_A_GLANCE.title}*"
     link(AT_A_GLANCE, {**kept, **example, SENTENCE.name: text}, label)
 
@@ -276,7 +277,7 @@ def way_to_the_lessons(text: str) -> None:
 def _of_inputs(what: str) -> bool:
     """What decides which controls stand beside the sentence: most moves leave it as it is."""
     with untracked():
-        inputs = inputs_of(session.values())
+        inputs = inputs_of(settings.values())
         if what == "are given":
             return inputs.has_given_vectors()
         return any(map(str.isspace, inputs.tokens))
@@ -314,17 +315,17 @@ def _seed(values: Values) -> None:
 
 @event()
 def _next_seed() -> None:
-    session.change(seed=(session.values().seed + 1) % (MAX_SEED + 1))
+    settings.change(seed=(settings.values().seed + 1) % (MAX_SEED + 1))
 
 
 def close_lesson(name: str) -> None:
     """The links to the lessons before and after this one."""
-    values = session.values()
+    values = settings.values()
     if values.card or "contents" in values.hide:
         return
     pages = (HOME, *LESSONS)
     at = pages.index(lesson(name))
-    query = session.link_query("way")
+    query = settings.link_query("way")
     with st.container(**SPREAD, key="way"):
         before = pages[at - 1]
         link(before, query, f"Previous: {before.title}", icon=":material/arrow_back:")
@@ -347,6 +348,6 @@ def close_lesson(name: str) -> None:
 @event()
 def _mark(name: str) -> None:
     """Mark a lesson as done, or take that back. Its questions come back where it is done."""
-    is_done = name in session.values().done
+    is_done = name in settings.values().done
     this_session().own(ComingBack).keep({name: None if is_done else 0})
-    session.change(done=tuple(sorted({*session.values().done} ^ {name})))
+    settings.change(done=tuple(sorted({*settings.values().done} ^ {name})))

@@ -12,9 +12,9 @@ from attention_core.published.printed import notebook
 from attention_core.published.recipe import RECIPES
 from attention_core.trace import Trace
 
-from ..controls import session
-from ..controls.control import Control, understood
 from ..controls.shared import example_of
+from ..reactive import settings
+from ..reactive.control import Control, understood
 from .data_frame import put_frame
 from .lesson_modules import controls_of, module_of
 from .lights import light, note
@@ -32,7 +32,7 @@ def published_lessons() -> set[str]:
 
 def marks_of(lesson: str, trace: Trace) -> list[Mark]:
     """The numbers that the notebook prints of a published lesson, checked on a trace."""
-    values = session.values()
+    values = settings.values()
     example, query = example_of(values), values.get(ROW.get(lesson, "query"))
     return marks(example.notebook, example.name, lesson, trace, query)
 
@@ -42,7 +42,7 @@ def proof(page: str, marks: Sequence[Mark]) -> None:
     st.header("Checked against the notebook", anchor="notebook")
     good = sum(mark.check.matching for mark in marks)
     count = sum(mark.check.published for mark in marks)
-    st.caption(notebook(example_of(session.values()).notebook).source)
+    st.caption(notebook(example_of(settings.values()).notebook).source)
     if good == count:
         all_of_them = "The one value" if count == 1 else f"All {count:,} values"
         verb = "matches" if count == 1 else "match"
@@ -101,7 +101,7 @@ def _beginning(values: object) -> str:
 
 def culprits_of(page: str) -> list[Control]:
     """Changed controls of a lesson that change its numbers; of several, those that alone do."""
-    controls, texts, trace_of = controls_of(page), session.chosen(), module_of(page).trace_of
+    controls, texts, trace_of = controls_of(page), settings.chosen(), module_of(page).trace_of
     plain, _ = understood({"example": texts["example"]}, controls)
     values, _ = understood(texts, controls)
 

@@ -11,7 +11,8 @@ from attention_core.files.tensor_file import quoted, state_of
 from attention_core.recording.recording import Recording
 from attention_core.recording.saved import load_recording
 
-from ..reactive.source import is_tracked, source
+from ..reactive.isolation import gate_opened
+from ..reactive.source import source
 from .started import RECORDING
 
 ENDING = ".safetensors"
@@ -28,17 +29,22 @@ _OPEN = OrderedDict[tuple, Recording | str]()
 
 def paths() -> dict[str, Path]:
     """Where the recordings lie, by the name that a link has for each: its place."""
+    return {f"{at}": each for at, each in enumerate(_files())}
+
+
+@source()
+def _files(_: str) -> tuple[Path, ...]:
     given = os.environ.get(RECORDING, "")
     if not given:
-        return {}
+        return ()
     path = Path(os.path.abspath(os.path.expanduser(given)))
-    files = [path]
     try:
         if path.is_dir():
-            files = sorted(each for each in path.iterdir() if each.suffix == ENDING)[:MOST_FILES]
+            files = sorted(each for each in path.iterdir() if each.suffix == ENDING)
+            return tuple(files[:MOST_FILES])
     except OSError:
         pass  # opened as a file, it says why it cannot be
-    return {f"{at}": each for at, each in enumerate(files)}
+    return (path,)
 
 
 def choices() -> dict[str, str]:
@@ -48,15 +54,15 @@ def choices() -> dict[str, str]:
 
 def opened(name: str) -> Recording:
     """A recording, opened once for everybody. Raises ModelRefused, in words."""
-    if is_tracked():
-        _file_of(name)  # once it is written anew, what was made of it is stale
+    _file_of.touch(name)  # once it is written anew, what was made of it is stale
     path = paths().get(name)
     if path is None:
         raise ModelRefused("there is no such recording")
     key = path, state_of(path)
     with _OPENING:  # else two who come at once would both read it
         if key not in _OPEN:
-            _OPEN[key] = _read(path)
+            with gate_opened():  # the source has tracked which file it is, and what state it is in
+                _OPEN[key] = _read(path)
             while len(_OPEN) > KEPT:
                 _OPEN.popitem(last=False)
         _OPEN.move_to_end(key)

@@ -5,6 +5,7 @@ import streamlit as st
 from ..controls import session
 from ..controls.lesson_session import this_session
 from ..controls.shared import MAX_TASKS, TASKS
+from ..reactive import settings
 from . import hand_out
 from .address import address_of
 from .class_share import MadeClass, make_class
@@ -65,7 +66,7 @@ def _panel() -> None:
 def _tasks() -> str:
     typed = st.text_area(
         "Tasks, one per line",
-        value=TASKS.field.write(session.values().tasks),
+        value=TASKS.field.write(settings.values().tasks),
         key="share_tasks",
         placeholder="Causal mask: why does row 0 have a weight of 1?",
         help="They stand on every page, in this order, each with room for an answer, and all "

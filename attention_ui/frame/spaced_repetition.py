@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ..controls.lesson_session import this_session
-from ..controls.widget import sent
+from ..reactive.widget import sent
 from ..streamlit_workarounds.unseen_component import unseen
 from .contents import LESSONS
 

@@ -19,8 +19,9 @@ from attention_core.export.spreadsheet import spreadsheet, too_large
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
-from ..controls import session
 from ..controls.covered import EVERY, covered_how
+from ..reactive import settings
+from .as_file import as_file
 from .data_frame import put_frame
 from .file_names import file_name
 
@@ -118,6 +119,7 @@ def take_away(page: str, trace: Trace) -> None:
     with st.container(gap="medium"):
         for download in DOWNLOADS:
             _row(page, trace, download)
+        as_file(page)
         st.markdown(
             "Have you written attention yourself? This file checks it on your own computer, and is "
             "the same on every page."
@@ -191,7 +193,7 @@ def _needs(trace: Trace) -> str:
 
 
 def _sentence() -> str:
-    return session.values().get("sentence", "")
+    return settings.values().get("sentence", "")
 
 
 def _table(page: str, trace: Trace, step: Step) -> None:

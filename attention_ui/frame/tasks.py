@@ -8,7 +8,8 @@ import streamlit as st
 
 from ..controls import session
 from ..controls.lesson_session import this_session
-from ..controls.widget import put_in, sent
+from ..reactive import settings
+from ..reactive.widget import put_in, sent
 from ..streamlit_workarounds.saved import give_file
 from .address import address_of
 from .contents import LESSONS, Lesson
@@ -31,13 +32,13 @@ class TaskAnswers:
 
 def show_tasks() -> None:
     """The task that is open, with room for an answer; nothing where the link has no tasks."""
-    if session.values().tasks:
+    if settings.values().tasks:
         _show_tasks()
 
 
 @st.fragment
 def _show_tasks() -> None:
-    tasks = session.values().tasks
+    tasks = settings.values().tasks
     handed = this_session().own(TaskAnswers)
     at = min(max(handed.open, 0), len(tasks) - 1)
     lesson, words = parted(tasks[at])
@@ -45,7 +46,7 @@ def _show_tasks() -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":material/assignment: **Task {at + 1} of {len(tasks)}**", width="content")
             if lesson is not None:
-                query = session.link_query("tasks")
+                query = settings.link_query("tasks")
                 st.page_link(lesson.page, label=lesson.title, query_params=query, width="content")
             st.text(words, width="stretch")
         key = f"task_{at}_of_{len(tasks)}"

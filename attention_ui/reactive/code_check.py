@@ -1,4 +1,4 @@
-"""What a function reaches as it is written: no clock, no environment, no chance, no file.
+"""What a function reaches as it is written: no clock, environment, chance, file or log.
 
 What it makes is cached for everybody by what it has read, and none of these is tracked. So its code
 is looked through before it runs first, with all functions of the app that it names, also in
@@ -31,7 +31,7 @@ import numpy as np
 
 from . import isolation, session, source
 from .function_identity import FunctionIdentity
-from .isolation import INSTEAD, Misdeclared
+from .isolation import Misdeclared
 
 ROOMS: list[str] = []
 """The modules whose names begin so are looked through, beside a page's own script: an app says
@@ -39,6 +39,7 @@ which. What else a card calls has to be tested by itself.
 """
 CLOCK, CHANCE = "the clock", "chance, unless it is drawn with a seed, by a generator of its own"
 ENVIRONMENT, FILE = "the environment", "a file, or what else is outside of the program"
+LOG = "the server’s log, which no visitor reads: yield `text(…)` in its place"
 UNTRACKED = "what tracks nothing"
 SEEDED = {random.Random, np.random.default_rng, np.random.Generator}
 OF_MODULES: dict[ModuleType, str] = {
@@ -57,6 +58,7 @@ OF_OBJECTS: dict[int, str] = {
     **{id(each): ENVIRONMENT for each in (os.environ, os.getenv, os.getcwd, os.getpid)},
     **{id(each): FILE for each in (open, input, os.listdir, os.scandir, os.stat, os.walk)},
     id(os.urandom): CHANCE,
+    id(print): LOG,
     id(source.tracked_later): UNTRACKED,
     id(source.current): UNTRACKED,
     id(session.the_session): UNTRACKED,
@@ -71,7 +73,7 @@ OF_CLASSES: dict[type, tuple[set[str], str]] = {
     ),
 }  # fmt: skip
 OF_ANYTHING = {"read_text": FILE, "read_bytes": FILE, "_current": UNTRACKED,
-               "__globals__": UNTRACKED}  # fmt: skip
+              "_values": UNTRACKED, "__globals__": UNTRACKED}  # fmt: skip
 """Attributes of whatever it is."""
 _known: dict[FunctionIdentity, str] = {}
 """What is wrong with functions that were looked through; "" for nothing."""
@@ -104,7 +106,7 @@ def check_code(called: str, identity: FunctionIdentity, made: Iterable[Any]) -> 
         functions = filter(None, map(_function_of, made))
         _known[identity] = next((one for each in functions for one in _each_wrong(each, seen)), "")
     if wrong := _known[identity]:
-        raise Misdeclared(f"{called} reaches {wrong}. {INSTEAD[0]}")
+        raise Misdeclared(f"{called} reaches {wrong}. {isolation.INSTEAD[0]}")
 
 
 def _function_of(made: Any) -> FunctionType | None:

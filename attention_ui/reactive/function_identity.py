@@ -13,6 +13,7 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from .control import Values
 from .isolation import Misdeclared
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), range)
@@ -22,7 +23,7 @@ ALONE = "alone", object()
 """In the place of what cannot be told from others."""
 told_apart_by: dict[type, Callable[[Any], Any]] = {}
 """How an app tells things of a class apart: hashable, and the same for what is the same."""
-never_closed_over: dict[type, str] = {}
+never_closed_over: dict[type, str] = {Values: "`v`"}
 """Classes of what is one visitor's, each with the name by which a function has to ask for it."""
 
 

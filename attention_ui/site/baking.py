@@ -2,8 +2,9 @@
 
 Of each piece of a page (a card, the closing answers) this finds by which controls and which open
 questions it is another, by making it so; and writes it for each value of each of these controls,
-alone, and where those are few, together. What a control reaches beyond the bytes that a file may
-have stays as it is, and the script says for which value it stands.
+alone, and where those are few, together. What takes little comes first, so that as many controls
+as there is room for reach as many cards. Beyond the bytes that a file may have a card stays as it
+is, and the script says for which value it stands.
 """
 
 import itertools
@@ -14,14 +15,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..cards.elements import Picture, Row
-from ..cards.page import Ask, Card, Made
-from ..controls.control import Control
+from ..cards.page import Ask, Card
 from ..controls.covered import EVERY, covered_how
 from ..controls.shared import PREDICT
-from ..reactive.source import tracking
+from ..picture.spec import GROUNDS
+from ..reactive import settings
+from ..reactive.control import Control
+from ..reactive.page import Made
+from ..reactive.source import Dependencies, tracking
 from .questions import question
 from .reader import Reader
-from .told import TABLES, Told, as_json
+from .told import COLUMN, TABLES, Told, Weight, as_json
 from .writer import Writer, choices_of
 
 MOST_TOGETHER = 48
@@ -33,6 +37,10 @@ MOST_STATES = 400
 FEW_VALUES = 16
 """A control with more values is tried at its ends and in the middle, for what it reaches."""
 _PICTURE = re.compile(r'(data-picture=")(\d+)"')
+ROW = 20
+"""A row of a picture takes as much as so many letters."""
+LATER = 0.6
+"""What is told later of a card takes this much of what came before."""
 PACKED = 4 / 3
 """A file holds packed bytes as letters."""
 
@@ -75,7 +83,7 @@ class Baked:
         self.asks: dict[str, dict[str, Any]] = {}
         self.fixed: dict[str, str] = {}
         """The controls of cards that do not move, and why."""
-        self._packer, self._packed, self._counted = zlib.compressobj(6), 0, dict.fromkeys(TABLES, 0)
+        self._weight = Weight(self.told)
         self._followed: list[tuple[Piece, str, list[str]]] = []
         """Pieces, the controls that they follow, and their states then, in this order."""
         self.failed: dict[tuple[str, str], str] = {}
@@ -84,6 +92,8 @@ class Baked:
         """So often was a card made."""
         self._asks_about: dict[tuple[str, Move], set[str]] = {}
         """The steps of which a card asks whether they are covered."""
+        self._reads: dict[str, set[str]] = {}
+        """By pieces and questions, the controls that they have read where the page opens."""
         self._made: dict[tuple, tuple[Any, str]] = {}
         self._moved: dict[Move, Any] = {(): reader.base}
         page = reader.page
@@ -91,8 +101,11 @@ class Baked:
             Piece(one.name, one.title, self._card(one), one) for one in page.every_card()
         ]
         self.pieces += [
-            Piece("closing_answers", "", self._whole(writer.closing)),
-            Piece("what_holds", "What holds of this attention", self._whole(writer.checks)),
+            Piece(name, title, self._whole(name, write))
+            for name, title, write in (
+                ("closing_answers", "", writer.closing),
+                ("what_holds", "What holds of this attention", writer.checks),
+            )
         ]
 
     # --- one state --------------------------------------------------------------------------------
@@ -123,22 +136,43 @@ class Baked:
                 if not asked:
                     steps = {name for source, name in reads if source is covered_how}
                     self._asks_about[card.name, move] = steps
+                self._has_read(card.name, move, reads)
                 if made is None:
                     return ""
                 covers = tuple(sorted(self.reader.session.covering.items())) if asked else ()
                 known = self._made.get((id(made), covers))
                 if known is None:
                     rest = tuple(one for one in move if one[0] not in _carried_by(made))
-                    known = made, self.writer.card(card, made, (card.name, rest, asked))
+                    with tracking() as reads:
+                        known = made, self.writer.card(card, made, (card.name, rest, asked))
+                    self._has_read(card.name, move, reads)
                     self._made[id(made), covers] = known
                 return known[1]
 
         return write
 
-    def _whole(self, write: Callable[[], str]) -> Callable[[Move, frozenset[str]], str]:
+    def _has_read(self, name: str, move: Move, reads: Dependencies) -> None:
+        if not move:
+            known = self._reads.setdefault(name, set())
+            known |= {of for source, of in reads if source.called.startswith(settings.value.called)}
+
+    def _may_reach(self, name: str, move: Move) -> bool:
+        """Whether a piece or a question has read anything that a move changes: else the app would
+        not draw it anew.
+        """
+        changed = {each for each, _ in move}
+        values = self._values(move)
+        if values is not None:
+            changed |= values.changed(self.reader.base)
+        return not changed.isdisjoint(self._reads.get(name, changed))
+
+    def _whole(self, name: str, write: Callable[[], str]) -> Callable[[Move, frozenset[str]], str]:
         def written(move: Move, asked: frozenset[str]) -> str:
             self._goes_to(move, asked)
-            return write()
+            with tracking() as reads:
+                made = write()
+            self._has_read(name, move, reads)
+            return made
 
         return written
 
@@ -157,10 +191,13 @@ class Baked:
             self._with_questions(piece, asks)
         placed = self._placed()
         candidates = {one.name: one for one in (PREDICT, *placed, *self.reader.page.sidebar)}
-        for one in candidates.values() if self.moves else ():
+        if self.moves:
+            self._move(candidates.pop(PREDICT.name))
+        for one in sorted(candidates.values(), key=self._costs) if self.moves else ():
             self._move(one)
-        for name in self.controls:
-            self._reach(candidates[name])
+        pairs = ((name, piece) for name in self.controls for piece in self.pieces)
+        for name, piece in sorted(pairs, key=lambda pair: self._cost(*pair)):
+            self._reach(name, piece)
         for piece in self.pieces:
             self._together(piece)
         self._tell_questions()
@@ -236,7 +273,7 @@ class Baked:
             self.failed[piece.name, name] = f"{type(error).__name__}: {error}"
             piece.states = before
             piece.reached.add(name)
-            self._forgets_what_is_new()
+            self._weight.forget()
             return False
 
     def _follows(
@@ -250,12 +287,12 @@ class Baked:
             return False
         first = piece.states[key_of((), ())]
         self._find_questions(piece, name, texts)
-        for text in texts:
+        for n_told, text in enumerate(texts, 1):
             for asked in [()] if is_brief else _subsets(piece.asks):
                 self._tell(piece, ((name, text),), asked)
-            if self.n_written > MOST_WRITTEN or not self._fits():
+            if self.n_written > MOST_WRITTEN or not self._will_fit(n_told / len(texts)):
                 piece.states = before
-                self._forgets_what_is_new()
+                self._weight.forget()
                 piece.reached |= {name} if self._is_reached(piece, name, texts) else set()
                 return False
         new = {key: at for key, at in piece.states.items() if key not in before}
@@ -307,16 +344,32 @@ class Baked:
             self.failed[piece.name, name] = f"{type(error).__name__}: {error}"
             return True
 
-    def _reach(self, one: Control) -> None:
-        """Write the other cards that a control reaches, as far as there is room."""
-        told = self.controls[one.name]
+    def _cost(self, name: str, piece: Piece) -> int:
+        """About what a piece takes at all values of a control."""
+        html = self.told.tables["html"][piece.states[key_of((), ())]]
+        places = {int(at) for _, at in _PICTURE.findall(html)}
+        n_rows = sum(self.told.tables["pictures"][at]["n"] for at in places)
+        known = self.controls.get(name)
+        return (len(html) + ROW * n_rows) * (len(known["texts"]) if known else 1)
+
+    def _costs(self, one: Control) -> int:
+        """The same of all pieces that a control stands in."""
+        if one.name in self.writer.carried:
+            return 0  # it moves in any case
+        each = sum(self._cost(one.name, piece) for piece in self._homes(one))
+        return each * len(self._texts(one))
+
+    def _reach(self, name: str, piece: Piece) -> None:
+        """Write another card that a control reaches, if there is room."""
+        told = self.controls[name]
         others = [each for each in told["texts"] if each != told["base"]]
-        for piece in self.pieces:
-            if one.name in piece.reached:
-                continue
-            if len(others) > FEW_VALUES and not self._is_reached(piece, one.name, others):
-                continue
-            self._follow(piece, one.name, others)
+        if name in piece.reached or not any(
+            self._may_reach(piece.name, ((name, text),)) for text in others
+        ):
+            return
+        if len(others) > FEW_VALUES and not self._is_reached(piece, name, others):
+            return
+        self._follow(piece, name, others)
 
     def _together(self, piece: Piece) -> None:
         """Write all that its controls come to together, where that is little."""
@@ -341,16 +394,23 @@ class Baked:
 
     def _has_room(self) -> bool:
         """Whether all that was told since it was asked last has room; if so, it counts."""
-        packer, n_packed = self._with_what_is_new()
-        self._forgets_what_is_new()
-        if PACKED * (n_packed + len(packer.copy().flush())) > self.most_bytes:
+        if not self._fits():
+            self._weight.forget()
             return False
-        self._packer, self._packed = packer, n_packed
+        self._weight.count()
         return True
 
-    def _forgets_what_is_new(self) -> None:
-        """What has no room is in no state, and is not counted again."""
-        self._counted = {table: len(each) for table, each in self.told.tables.items()}
+    def _fits(self) -> bool:
+        """Whether what was told so far since then has room."""
+        return PACKED * self._weight.with_what_is_new() <= self.most_bytes
+
+    def _will_fit(self, share: float) -> bool:
+        """Whether all will have room of which this share was told since then, as far as it can be
+        told: what comes later is mostly more like what came before.
+        """
+        counted, now = self._weight.counted, self._weight.with_what_is_new()
+        likely = counted + max(1.0, LATER / share) * (now - counted)
+        return PACKED * likely <= self.most_bytes
 
     def _drop_what_is_too_much(self) -> None:
         """What was left out once may have come in again, uncounted: then the last card goes."""
@@ -359,21 +419,12 @@ class Baked:
             piece.axes.remove(name)
             piece.states = {key: at for key, at in piece.states.items() if key not in keys}
 
-    def _fits(self) -> bool:
-        """Whether what was told so far since then has room."""
-        packer, n_packed = self._with_what_is_new()
-        return PACKED * (n_packed + len(packer.flush())) <= self.most_bytes
-
-    def _with_what_is_new(self) -> tuple[Any, int]:
-        packer, n_packed = self._packer.copy(), self._packed
-        for table, each in self.told.tables.items():
-            n_packed += len(packer.compress(as_json(each[self._counted[table] :]).encode()))
-        return packer, n_packed
-
     # --- questions --------------------------------------------------------------------------------
     def _question(self, ask: Ask, move: Move) -> dict[str, Any] | None:
         self._goes_to(move, frozenset([ask.name]))
-        asked, fingerprint = ask.made()
+        with tracking() as reads:
+            asked, fingerprint = ask.made()
+        self._has_read(f"?{ask.name}", move, reads)
         return None if asked is None else question(self.told, asked, fingerprint)
 
     def _tell_questions(self) -> None:
@@ -390,6 +441,8 @@ class Baked:
                     if text == told["base"]:
                         continue
                     move = ((name, text),)
+                    if not self._may_reach(f"?{ask.name}", move):
+                        continue
                     made = self._question(ask, move)
                     if made != first:
                         states[key_of(move, ())] = made
@@ -400,53 +453,88 @@ class Baked:
 
     # --- what is told -----------------------------------------------------------------------------
     def told_now(self) -> dict[str, Any]:
-        """What the script is told: tables with no entry that nothing leads to."""
-        places: dict[str, dict[int, int]] = {each: {} for each in TABLES}
+        """What the script is told: tables with no entry that nothing leads to. Those that only a
+        move leads to come in `more`, behind the others: a page opens without them.
+        """
+        places: dict[str, dict[int, int]] = {}
         made: dict[str, list[Any]] = {each: [] for each in TABLES}
 
         def put(table: str, at: int) -> int:
-            if at not in places[table]:
-                places[table][at] = len(made[table])
-                made[table].append(None)
-                made[table][places[table][at]] = other(table, self.told.tables[table][at])
-            return places[table][at]
+            known, entries = places.setdefault(table, {}), made.setdefault(table, [])
+            if at not in known:
+                known[at] = len(entries)
+                entries.append(None)
+                entries[known[at]] = other(table, self.told.tables[table][at])
+            return known[at]
 
         def other(table: str, one: Any) -> Any:
             if table == "html":
                 return _PICTURE.sub(lambda at: f'{at[1]}{put("pictures", int(at[2]))}"', one)
-            if table == "pictures" and "cells" in one:
-                cells = {name: put("cells", at) for name, at in one["cells"].items()}
-                themes = {each: put("specs", one[each]) for each in ("light", "dark")}
-                like = {"like": put("pictures", one["like"])} if "like" in one else {}
-                return {**one, "cells": cells, **themes, **like}
-            return one
+            if table != "pictures":
+                return one
+            columns = {
+                name: parts and [put(COLUMN + name, at) for at in parts]
+                for name, parts in one["columns"].items()
+            }
+            there = {name: put("specs", one[name]) for name in GROUNDS}
+            there |= {"like": put("pictures", one["like"])} if "like" in one else {}
+            if "cells" in one:
+                there["cells"] = {name: put("cells", at) for name, at in one["cells"].items()}
+            return {**one, **there, "columns": columns}
 
+        def of_question(one: dict[str, Any] | None) -> dict[str, Any] | None:
+            if one is None:
+                return None
+            charts = [each for each in ("both", "alone") if each in one]
+            return {**one, **{each: put("pictures", one[each]) for each in charts}}
+
+        states: dict[str, dict[str, int]] = {each.name: {} for each in self.pieces}
+        asked: dict[str, dict[str, Any]] = {each: {} for each in self.asks}
+        first: dict[str, int] = {}
+        for is_first in (True, False):
+            for each in self.pieces:
+                for key, at in each.states.items():
+                    if key.startswith("?") == is_first:
+                        states[each.name][key] = put("html", at)
+            for name, ask in self.asks.items():
+                for key, one in ask["states"].items():
+                    if key.startswith("?") == is_first:
+                        asked[name][key] = of_question(one)
+            first = first or {table: len(entries) for table, entries in made.items()}
         pieces = {
             each.name: {
                 "title": each.title,
                 "axes": each.axes,
                 "asks": each.asks,
                 "reached": sorted(each.reached - {*each.axes}),
-                "states": {key: put("html", at) for key, at in each.states.items()},
+                "states": states[each.name],
             }
             for each in self.pieces
         }
-        asks = {}
-        for name, each in self.asks.items():
-            states = {
-                key: one
-                and {
-                    **one,
-                    **{at: put("pictures", one[at]) for at in ("both", "alone") if at in one},
-                }
-                for key, one in each["states"].items()
-            }
-            asks[name] = {**each, "states": states}
-        return {**made, "pieces": pieces, "controls": self.controls, "asks": asks}
+        asks = {name: {**each, "states": asked[name]} for name, each in self.asks.items()}
+        more = {table: entries[first.get(table, 0) :] for table, entries in made.items()}
+        return {
+            **_tables({table: entries[: first.get(table, 0)] for table, entries in made.items()}),
+            "pieces": pieces,
+            "controls": self.controls,
+            "asks": asks,
+            "more": _tables(more),
+        }
 
     def size(self) -> int:
         """About how many letters of the file it takes."""
-        return round(PACKED * len(zlib.compress(as_json(self.told_now()).encode(), 6)))
+        told = self.told_now()
+        more = told.pop("more")
+        return round(
+            PACKED * sum(len(zlib.compress(as_json(one).encode(), 6)) for one in (told, more))
+        )
+
+
+def _tables(made: dict[str, list[Any]]) -> dict[str, Any]:
+    """Tables as the script has them: those of columns together, and none that has no entry."""
+    columns = {name.removeprefix(COLUMN): each for name, each in made.items()
+               if name.startswith(COLUMN) and each}  # fmt: skip
+    return {**{name: made[name] for name in TABLES}, "columns": columns}
 
 
 def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -11,23 +11,31 @@
     letter.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   const packed = (id) => unpack(document.getElementById(id).textContent);
   const told = window.attentionTold ?? JSON.parse(await packed("told"));
+  // What only a move leads to comes once the first pictures stand, or as soon as something moves.
+  let more, is_whole = false;
+  const whole = () => more ??= packed("more").then((text) => {
+    const { columns, ...tables } = JSON.parse(text);
+    for (const [name, entries] of Object.entries(tables)) told[name] = told[name].concat(entries);
+    for (const [name, parts] of Object.entries(columns)) told.columns[name] = (told.columns[name] ?? []).concat(parts);
+    is_whole = true;
+  });
   // As a script of the page's own: also where no text may become code (`new Function`).
   let vega;
   const beside = (src) => new Promise((onload, onerror) =>
     document.head.append(make("script", { src, onload, onerror })));
-  const ready = () => vega ??= window.attentionDraw ? Promise.resolve()
+  const ready = () => vega ??= window.attentionVega ? Promise.resolve()
     : told.vega ? beside(told.vega) : packed("vega").then((code) => { document.head.append(make("script", { textContent: code })); });
 
-  // What was chosen and done here; it stays in this browser, where it may keep anything.
-  const place = `attention.${told.lesson}.${told.settings}`;
-  // What a course platform has kept, in its place, is brief: what was guessed is judged anew.
-  const stored = window.attentionStored ? null : (() => { try { return JSON.parse(localStorage.getItem(place)) } catch { return null } })();
-  const chosen = {}, done = { answered: {}, passed: [], first: {}, ...(stored ?? {}) };
+  // What was chosen and done here; it stays in this browser, where it may keep anything, or with a
+  // course platform. What was guessed is judged anew.
+  const answers = window.attentionAnswers, key = `${told.lesson}.${told.settings}`;
+  const chosen = {}, done = { answered: {}, passed: [], first: {}, again: [] };
   let last = "";
   const keep = () => {
-    try { localStorage.setItem(place, JSON.stringify(done)); } catch { /* a frame of its own */ }
-    window.dispatchEvent(new CustomEvent("attention", { detail: summary() }));
+    answers.write(key, summary().brief);
+    tell();
   };
+  const tell = () => window.dispatchEvent(new CustomEvent("attention", { detail: summary() }));
 
   // --- states ------------------------------------------------------------------------------------
   const name_of = (move, asked) => Object.entries(move).map(([name, text]) => `${name}=${text}`).sort()
@@ -98,32 +106,70 @@
     }
     while (at) { const next = at.nextSibling; forget(at); at.remove(); at = next; }
   };
-  const shown = {};
+  const shown = {}, waiting = new Map();
+  const show = (name, place, alone = true) => {
+    waiting.delete(name);
+    shown[name] = place;
+    const there = document.getElementById(name), body = there.querySelector(":scope > .made") ?? there;
+    const then = make("template", { innerHTML: told.html[place] });
+    children(body, [...then.content.childNodes]);
+    there.hidden = !told.html[place];
+    for (const row of all(".unfold", body)) row.ariaExpanded = String(body.classList.contains("whole"));
+    all(".picture[data-carries]", there).forEach(room_of);
+    all("[data-picture]", there).forEach(watch);
+    if (alone) dress(there);
+  };
+  // A question asks about what its card covers: both wait.
+  const dress = (there) => {
+    const each = (what, does) => all(what, there).forEach((one) => {
+      if (!waiting.has(one.closest(".piece")?.id)) does(one);
+    });
+    each(".control", control);
+    each(".sets", setter);
+    each(".ask", ask);
+    each(".moves", follow);
+  };
+  // Cards in sight follow at once, the others when there is time: those come before they are seen.
   const put = () => {
-    const open = Object.keys(told.asks).filter(is_open);
+    if (!is_whole && Object.keys(chosen).length) return void whole().then(put);
+    const open = Object.keys(told.asks).filter(is_open), now = [];
     for (const [name, piece] of Object.entries(told.pieces)) {
       const there = document.getElementById(name);
       if (!there) continue;
       const [place, stays, found] = state_of(piece, open.filter((each) => piece.asks.includes(each)));
       stands[name] = found;
-      if (shown[name] !== place) {
-        shown[name] = place;
-        const body = there.querySelector(":scope > .made") ?? there;
-        const then = make("template", { innerHTML: told.html[place] });
-        children(body, [...then.content.childNodes]);
-        there.hidden = !told.html[place];
-        all("[data-picture]", there).forEach(watch);
-      }
+      if (shown[name] === place) waiting.delete(name);
+      else if (shown[name] === undefined || in_sight.has(there)) now.push([name, place]);
+      else waiting.set(name, place);
       say_stays(there, stays);
     }
-    all(".control").forEach(control);
-    all(".sets").forEach(setter);
-    all(".ask").forEach(ask);
-    all(".moves").forEach(follow);
-    document.querySelectorAll("details.fold").forEach((each) => {
-      each.hidden = all(".piece", each).every((one) => one.hidden);
-    });
+    now.forEach(([name, place]) => show(name, place, false));
+    dress(document);
+    folds();
     tally();
+    go_on();
+  };
+  const folds = () => all("details.fold").forEach((each) => {
+    each.hidden = all(".piece", each).every((one) => one.hidden);
+  });
+  const idle = window.requestIdleCallback ?? ((what) => setTimeout(what, 30));
+  let goes_on = false;
+  // One card, or one picture, at a time: a hand that moves on does not wait for more.
+  const go_on = () => {
+    if (goes_on || !(waiting.size || late.size)) return;
+    goes_on = true;
+    idle(async () => {
+      goes_on = false;
+      const [card] = waiting, [picture] = late;
+      if (card) { show(...card); folds(); } else if (picture) await draw(picture);
+      go_on();
+    }, { timeout: 500 });
+  };
+  const is_settled = () => !(waiting.size || late.size || awaited.size || drawing_now);
+  const all_at_once = () => {
+    [...waiting].forEach((each) => show(...each));
+    folds();
+    all("[data-picture]").forEach(draw);
   };
   const say_stays = (there, stays) => {
     const words = stays.map((name) => {
@@ -138,6 +184,8 @@
   };
 
   let n_controls = 0;
+  const known = new Map();
+  const read = (text) => known.get(text) ?? known.set(text, JSON.parse(text)).get(text);
 
   // --- controls ----------------------------------------------------------------------------------
   const move = (name, text) => {
@@ -157,7 +205,7 @@
       }
       return;
     }
-    const choices = JSON.parse(there.dataset.choices).filter(([text]) => moves.texts.includes(text));
+    const choices = read(there.dataset.choices).filter(([text]) => moves.texts.includes(text));
     const signature = JSON.stringify([kind, label, choices]);
     if (there.dataset.built !== signature) {
       there.dataset.built = signature;
@@ -201,7 +249,7 @@
     return [make("label", {}, make("span", { textContent: label }), input)];
   };
   const setter = (button) => {
-    const texts = JSON.parse(button.dataset.sets);
+    const texts = read(button.dataset.sets);
     const can = Object.entries(texts).every(([name, text]) => told.controls[name]?.texts.includes(text));
     button.hidden = !can;
     button.onclick = () => set(texts);
@@ -215,116 +263,183 @@
     }
     put();
   };
-  // The control in a picture stands where the same control was moved to elsewhere.
+  // The control in a picture: its own picture has all of its positions, and follows at once.
+  const turned = {};
+  const stands_at = (picture) => {
+    const { carries: name } = picture.dataset, texts = read(picture.dataset.texts);
+    const now = told.controls[name] ? value_of(name, picture) : turned[name];
+    return now === undefined ? told.pictures[picture.dataset.picture].at : texts.indexOf(now);
+  };
   const follow = (there) => {
     const picture = document.querySelector(`.picture[data-name="${CSS.escape(there.dataset.moves)}"]`);
-    const input = there.querySelector("input"), name = picture?.dataset.carries;
-    if (!input || !name) return;
-    const made = views.get(picture);
-    const at = JSON.parse(picture.dataset.texts).indexOf(value_of(name, there) ?? picture.dataset.start);
-    if (!made || at < 0 || made.view.signal("step_at") === at) return;
-    input.value = Number(input.min) + at * Number(input.step);
-    input.dispatchEvent(new Event("input"));
+    if (!picture?.dataset.carries) return;
+    const { carries: name, controlLabel: label, texts: written } = picture.dataset;
+    const texts = read(written), signature = JSON.stringify([label, texts]);
+    if (there.dataset.built !== signature) {
+      there.dataset.built = signature;
+      const input = make("input", { type: "range", min: 0, max: texts.length - 1, step: 1, ariaLabel: label });
+      input.oninput = () => {
+        const text = texts[Number(input.value)];
+        if (told.controls[name]) move(name, text);
+        else { turned[name] = text; all(".moves").forEach(follow); }
+      };
+      there.replaceChildren(make("label", {}, make("span", { textContent: label }), input, make("span")));
+    }
+    const at = stands_at(picture), input = there.querySelector("input"), text = texts[at] ?? told.controls[name]?.base ?? "";
+    if (Number(input.value) !== at && at >= 0) input.value = at;
+    input.ariaValueText = input.nextElementSibling.textContent = text;
+    const view = views.get(picture)?.view;
+    if (view && view.signal("step_at") !== at) view.signal("step_at", at).runAsync();
   };
 
   // --- pictures ----------------------------------------------------------------------------------
   const views = new Map();
   const theme = () => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  const near = new IntersectionObserver((each) => each.forEach((one) => {
-    if (one.isIntersecting) { near.unobserve(one.target); draw(one.target); }
-  }), { rootMargin: "300px" });
+  const in_sight = new Set(), late = new Set();
+  // What is in sight follows a hand; what comes near is drawn, so that nothing old is ever seen.
+  const watching = (rootMargin, does) => new IntersectionObserver((each) => each.forEach(does), { rootMargin });
+  const sight = watching("0px", ({ target, isIntersecting: is_there }) => {
+    if (is_there) in_sight.add(target); else in_sight.delete(target);
+  });
+  const near = watching("300px", ({ target, isIntersecting: is_there }) => {
+    if (!is_there) return;
+    if (waiting.has(target.id)) show(target.id, waiting.get(target.id));
+    if (target.dataset.picture) draw(target);
+  });
+  const observe = (there) => { sight.observe(there); near.observe(there); };
   const forget = (there) => {
     if (there.nodeType !== 1) return;
     for (const each of [there, ...all(".picture, .chart", there)]) {
+      sight.unobserve(each);
       near.unobserve(each);
-      views.get(each)?.finalize();
+      in_sight.delete(each);
+      late.delete(each);
+      views.get(each)?.view.finalize();
       views.delete(each);
     }
   };
   const watch = (there) => {
-    if (views.has(there)) draw(there);
-    else if (there.dataset.drawn !== "soon") near.observe(there);
+    observe(there);
+    if (there.classList.contains("picture")) there.classList.toggle("is-brief", is_brief(there));
+    if (!views.has(there)) return;
+    if (in_sight.has(there)) draw(there); else late.add(there);
   };
   const columns_of = (one) => one.like === undefined ? one.columns
-    : { ...columns_of(told.pictures[one.like]), ...one.columns };
-  const rows = (one) => {
-    const columns = columns_of(one), names = Object.keys(columns);
-    const lists = names.map((name) => Array.isArray(columns[name]) ? columns[name] : null);
-    return Array.from({ length: one.n }, (_, at) => Object.fromEntries(names.map((name, which) =>
-      [name, lists[which] ? lists[which][at] : columns[name]])));
+    : { ...told.pictures[one.like].columns, ...one.columns };
+  const cuts_of = (one) => one.cuts ?? told.pictures[one.like].cuts;
+  // Each part of a column, with the rows that it is for: a list of theirs, or what all of them have.
+  const each_part = (parts, cuts, n, with_part) => {
+    if (parts.length !== cuts.length) return with_part(parts[0], 0, n);
+    let at = 0;
+    parts.forEach((part, which) => { with_part(part, at, at + cuts[which]); at += cuts[which]; });
+  };
+  // A phone leaves out of a picture what its last lines come from, until somebody asks for all.
+  const phone = matchMedia("(max-width: 590px)"), wholes = new Set();
+  const is_brief = (there) => Boolean(phone.matches && there?.classList.contains("picture")
+    && told.pictures[there.dataset.picture].cut && !wholes.has(there.dataset.name));
+  const briefly = (made, [from, to, signs]) => {
+    for (const [at, text, yn] of signs) Object.assign(made[at], { text, yn });
+    const up = (row) => row.yn >= to ? { yn: row.yn - to + from } : row.yn >= from ? { when: 1 } : {};
+    const last = made.pop();
+    return [...made.filter((row) => row.when !== 2 || !(row.yn >= from && row.yn < to)).map((row) => Object.assign(row, up(row))),
+      { ...last, yn: last.yn - to + from }];
+  };
+  const rows = (one, there) => {
+    const made = Array.from({ length: one.n }, () => ({}));
+    for (const [name, parts] of Object.entries(columns_of(one))) {
+      if (parts) each_part(parts, cuts_of(one), one.n, (part, from, to) => {
+        const told_so = told.columns[name][part], is_list = Array.isArray(told_so);
+        for (let at = from; at < to; at++) made[at][name] = is_list ? told_so[at - from] : told_so;
+      });
+    }
+    return is_brief(there) ? briefly(made, one.cut) : made;
+  };
+  // What is another between two pictures of as many rows, as changes of those that a view has; null
+  // where that is too much: also of the last row, by whose very being another Vega knows its size.
+  const changes = (view, before, one) => {
+    const cuts = cuts_of(one);
+    if (before.n !== one.n || !same(cuts_of(before), cuts)) return null;
+    const was = columns_of(before), will = columns_of(one), made = view.data("source");
+    const set = window.attentionVega.changeset();
+    for (const name of new Set([...Object.keys(was), ...Object.keys(will)])) {
+      const from = was[name], to = will[name];
+      for (let which = 0, at = 0; which < cuts.length; which++) {
+        const end = at + cuts[which], part = to && (to[which] ?? to[0]);
+        if (part === (from && (from[which] ?? from[0])) || (!from && !to)) { at = end; continue; }
+        const told_so = to ? told.columns[name][part] : null, is_list = Array.isArray(told_so);
+        for (let place = 0; at < end; at++, place++) {
+          const value = is_list ? told_so[place] : told_so;
+          if (made[at][name] === value) continue;
+          if (!one.chart && at === one.n - 1) return null;
+          set.modify(made[at], name, value);
+        }
+      }
+    }
+    return set;
   };
   const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
   const drawing = new Map();
+  let drawing_now = 0;
   const draw = (there) => {
-    const after = (drawing.get(there) ?? Promise.resolve()).then(() => drawn(there));
+    drawing_now++;
+    const after = (drawing.get(there) ?? Promise.resolve()).then(() => drawn(there)).finally(() => { drawing_now--; });
     drawing.set(there, after);
     return after;
   };
   const drawn = async (there) => {
+    late.delete(there);
     if (!there.isConnected) return;
     const place = Number(there.dataset.picture), one = told.pictures[place];
-    const made = views.get(there), now = theme();
-    if (made?.place === place && made.theme === now) return;
+    const made = views.get(there), now = theme(), less = is_brief(there);
+    if (made?.place === place && made.theme === now && made.less === less) return;
+    if (!one.chart) there.classList.toggle("is-brief", less);
     await ready();
     if (!there.isConnected) return;
-    if (made && made.theme === now && !one.chart && made.one[now] === one[now] && same(made.one.tail, one.tail)) {
+    if (made && made.theme === now && made.one[now] === one[now] && made.one.canvas === one.canvas) {
       // The view stands: it is given other rows.
-      Object.assign(made, { one, place });
-      made.view.data("source", rows(one));
+      const set = less || made.less ? null : changes(made.view, made.one, one);
+      if (set) made.view.change("source", set); else made.view.data("source", rows(one, there));
+      if (made.less !== less) made.view.signal("height", there.querySelector(".drawn").clientHeight);
+      Object.assign(made, { one, place, less });
+      if (there.dataset.carries) made.view.signal("step_at", stands_at(there));
       await made.view.runAsync();
       close_cell(there);
-      all(".moves").forEach(follow);
       return;
     }
-    made?.finalize();
-    const look = { actions: false, renderer: "svg", tooltip: { theme: now }, ast: Boolean(told.strict) };
-    const room = one.chart ? there : there.querySelector(".drawn");
-    let spec;
-    if (one.chart) {
-      spec = { background: "transparent", ...structuredClone(one.chart) };
-      look.config = looks(now);
-      if (spec.usermeta?.embedOptions?.renderer) look.renderer = spec.usermeta.embedOptions.renderer;
-    } else {
-      spec = structuredClone(told.specs[one[now]]);
-      spec.params.push(...structuredClone(one.tail));
-      look.renderer = spec.usermeta?.embedOptions?.renderer ?? "svg";
-    }
-    for (const each of spec.params ?? []) {
-      const bound = each.bind?.value;
-      if (bound && typeof bound === "object" && "element" in bound) {
-        bound.element = room_of(there, bound.element);
-      }
-    }
-    spec.data = { name: "source", values: rows(one) };
-    const result = await window.attentionDraw(room, spec, look);
-    const entry = { view: result.view, finalize: () => result.finalize(), one, place, theme: now };
-    views.set(there, entry);
+    made?.view.finalize();
+    const view = await view_in(there, one, rows(one, there));
+    views.set(there, { view, one, place, theme: now, less });
     there.dataset.drawn = "now";
     if (there.dataset.chooses) {
       const [of_head, of_token] = JSON.parse(there.dataset.chooses);
-      result.view.addSignalListener("head", (_, head) => {
+      view.addSignalListener("head", (_, head) => {
         if (head.id) set({ [of_head]: String(head.id[0]), ...(head.token ? { [of_token]: String(head.token[0]) } : {}) });
       });
     }
     if (one.chart) return;
-    result.view.addSignalListener("cell", (_, cell) => cell.m && clicked(there, cell));
-    if (there.dataset.carries) {
-      const name = there.dataset.carries, texts = JSON.parse(there.dataset.texts);
-      if (told.controls[name]) {
-        result.view.addSignalListener("step_at", (_, at) => {
-          if (texts[at] !== undefined && texts[at] !== value_of(name, there)) move(name, texts[at]);
-        });
-        all(".moves").forEach(follow);
-      }
-      for (const each of all(`.moves[data-moves="${CSS.escape(there.dataset.name)}"] input`)) {
-        each.setAttribute("aria-label", there.dataset.controlLabel);
-      }
-    }
+    view.addSignalListener("cell", (_, cell) => cell.m && clicked(there, cell));
     way_in(there);
   };
-  const room_of = (there, asked) => {
+  const tooltips = {};
+  const view_in = async (there, one, values) => {
+    const { View, parse, expressionInterpreter: expr, Handler } = window.attentionVega, now = theme();
+    const spec = structuredClone(told.specs[one[now]]);
+    for (const each of spec.signals ?? []) {
+      if (each.bind?.element) each.bind.element = room_of(there, each.bind.element);
+      if (each.name === "step_at" && there.dataset.carries) each.value = stands_at(there);
+    }
+    const room = one.chart ? there : there.querySelector(".drawn");
+    room.classList.add("vega-embed");
+    const strict = told.strict ? { expr } : {};
+    const view = new View(parse(spec, {}, { ast: Boolean(told.strict) }), { renderer: one.canvas ? "canvas" : "svg", ...strict });
+    view.tooltip((tooltips[now] ??= new Handler({ theme: now })).call);
+    await view.data("source", values).initialize(room).runAsync();
+    return view;
+  };
+  // Where the control of a picture is, or that of a chart, which Vega puts there.
+  const room_of = (there, asked = "") => {
     const card = there.closest(".piece") ?? document;
-    const name = there.dataset.carries ? there.dataset.name : asked.match(/moves_(\w+)/)?.[1] ?? "";
+    const name = there.dataset.carries ? there.dataset.name : String(asked).match(/moves_(\w+)/)?.[1] ?? "";
     let room = card.querySelector(`.moves[data-moves="${CSS.escape(name)}"]`);
     if (!room) {
       room = make("div", { className: "moves" });
@@ -333,24 +448,14 @@
       if (!beside?.classList.contains("rooms")) there.before(beside = make("div", { className: "row rooms" }));
       beside.append(room);
     }
-    room.replaceChildren();
+    if (asked) room.replaceChildren();
     room.id ||= `room_${n_controls++}`;
     return `#${room.id}`;
   };
-  const looks = (now) => {
-    const [ink, quiet, edge] = now === "dark" ? ["#E9E5DB", "#B7BBC5", "#3A4048"] : ["#23262B", "#5B6069", "#DDD8CC"];
-    const font = '"Source Sans", "Source Sans Pro", sans-serif';
-    const words = { labelColor: quiet, titleColor: quiet, labelFont: font, titleFont: font, labelFontSize: 12,
-      titleFontSize: 14, titleFontWeight: "normal", labelFontWeight: "normal" };
-    return { font, background: "transparent", view: { stroke: "transparent" },
-      axis: { ...words, gridColor: edge, domainColor: edge, tickColor: edge, ticks: false, domain: false },
-      legend: words, title: { color: ink, font, anchor: "start" }, header: words,
-      text: { color: ink, font }, mark: { tooltip: null },
-      range: { category: ["#2C6CB0", "#C2571A", "#5B8C5A", "#8C6BB1", "#7A7468"] } };
-  };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
     [...views.keys()].filter((each) => each.dataset.picture).forEach((each) => draw(each)));
-  addEventListener("beforeprint", () => all("[data-picture]").forEach((each) => draw(each)));
+  phone.addEventListener("change", () => [...views.keys()].filter((each) => each.dataset.picture).forEach(draw));
+  addEventListener("beforeprint", all_at_once);
 
   // --- a cell, taken apart -----------------------------------------------------------------------
   const clicked = (there, cell) => {
@@ -362,13 +467,38 @@
   const box_of = (there) => there.nextElementSibling?.classList.contains("cell") ? there.nextElementSibling : null;
   const close_cell = (there) => box_of(there)?.replaceChildren();
   const way_in = (there) => {
-    if (!there.dataset.first || there.querySelector(".keys")) return;
-    const button = make("button", { type: "button", className: "plain", textContent: "Take a cell apart" });
-    button.onclick = () => {
-      const [name, at] = there.dataset.first.split("|");
-      open_cell(there, [[name, at.split(",").map(Number)]], true);
-    };
-    there.append(make("div", { className: "keys" }, button));
+    if (there.querySelector(":scope > .keys")) return;
+    const keys = make("div", { className: "keys" });
+    if (told.pictures[there.dataset.picture].cut) {
+      const more = button("Show all", () => {
+        if (!wholes.delete(there.dataset.name)) wholes.add(there.dataset.name);
+        more.textContent = wholes.has(there.dataset.name) ? "Show less" : "Show all";
+        draw(there);
+      }, "plain all-of");
+      keys.append(more);
+    }
+    if (there.dataset.first) {
+      keys.append(button("Take a cell apart", () => {
+        const [name, at] = there.dataset.first.split("|");
+        open_cell(there, [[name, at.split(",").map(Number)]], true);
+      }));
+    }
+    const save = button("Save picture", () => {
+      save.replaceWith(...kinds);
+      kinds[0].focus();
+    });
+    const kinds = ["png", "svg"].map((kind) => button(kind.toUpperCase(), async () => {
+      const dark = theme() === "dark", heading = there.closest(".piece")?.querySelector("h2, h3")?.textContent;
+      const title = [document.title.split(" · ")[0], heading].filter(Boolean).join(": ");
+      const colours = { dark, ink: dark ? "#ffffff" : "#000000", ground: dark ? "#16191D" : "#FCFBF8" };
+      await window.attentionSavePicture({ data: { press: {}, drawn: there.querySelector(".drawn .marks"), kind, title,
+        name: `${told.lesson}_${there.dataset.name}`, ...colours } });
+      kinds[0].replaceWith(save);
+      kinds[1].remove();
+      save.focus();
+    }));
+    keys.append(save);
+    there.append(keys);
   };
   const at_base = (there) => {
     const name = there.dataset.carries;
@@ -471,21 +601,33 @@
     return { right: off <= asked.close, distance: off, words: `${percent(off)} of your weight would have to move to other keys${compared}.`
       + ` This share is called the total variation distance: ${off.toFixed(4)}.` };
   };
+  const awaited = new Map();
   const bars = (there, place, guess) => {
-    const one = told.pictures[place], columns = structuredClone(columns_of(one));
-    const list = (name) => Array.isArray(columns[name]) ? columns[name] : columns[name] = Array(one.n).fill(columns[name]);
-    guess.forEach((each, at) => { list("value")[at] = each; list("text")[at] = each.toFixed(2); });
-    const made = views.get(there);
-    if (made) { made.view.data("source", rows({ ...one, columns })); made.view.runAsync(); return; }
-    const spec = { background: "transparent", ...structuredClone(one.chart), data: { name: "source", values: rows({ ...one, columns }) } };
-    ready().then(() => window.attentionDraw(there, spec, { actions: false, renderer: "svg", ast: Boolean(told.strict), config: looks(theme()) }))
-      .then((result) => views.set(there, { view: result.view, finalize: () => result.finalize(), theme: theme(), one, place: -1 }));
+    const one = told.pictures[place], values = rows(one), made = views.get(there);
+    guess.forEach((each, at) => Object.assign(values[at], { value: each, text: each.toFixed(2) }));
+    if (made && made.theme === theme() && made.one[made.theme] === one[made.theme]) {
+      made.view.data("source", values).runAsync();
+      return;
+    }
+    const is_awaited = awaited.has(there);
+    awaited.set(there, [one, values]);
+    if (is_awaited) return;
+    new Promise(idle).then(ready).then(async () => {
+      const [one, values] = awaited.get(there);
+      awaited.delete(there);
+      forget(there);
+      if (there.isConnected) views.set(there, { view: await view_in(there, one, values), theme: theme(), one, place: -1 });
+    });
   };
   const answer = (name, asked, guess) => {
     const verdict = guess === null ? null : judged(asked, guess);
     done.answered[name] = { numbers: asked.numbers, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
     done.first[`${name} ${asked.numbers}`] ??= verdict === null ? "shown" : verdict.right ? "right" : "wrong";
+    if (done.again.length && !done.again.some((each) => each.split(" ")[0] === name)) {
+      done.again.push(`${name} ${verdict?.right ? "right" : "wrong"}`);
+    }
     keep();
+    come_back();
     put();
   };
   const first_open = () => Object.keys(told.asks).find(is_open);
@@ -496,11 +638,15 @@
     const signature = asked && JSON.stringify([asked.numbers, asked.words, asked.asked, given ?? null, passed, !given && first_open() === name]);
     if (there.dataset.built === String(signature)) return;
     there.dataset.built = String(signature);
-    all(".chart", there).forEach(forget);
+    const stood = there.querySelector(".chart");  // of a question about other numbers
+    const chart_of = ({ width }) => Object.assign(stood ?? make("div"), { className: "chart", style: `--width:${width}px` });
     there.replaceChildren();
+    if (stood && (!asked || asked.kind !== "row")) forget(stood);
     there.hidden = !asked;
     if (!asked) return;
     if (given) {
+      there.append(make("p", { className: "caption", innerHTML: asked.words }));
+      if (asked.asked) there.append(make("p", { className: "text caption", textContent: asked.asked }));
       const said = make("div", { className: "said", role: "status" });
       if (given.right === null) said.innerHTML = `${asked.answer} ${asked.teaches}`;
       else if (given.numbers !== asked.numbers) said.textContent = "The numbers have changed since your guess.";
@@ -510,7 +656,7 @@
       }
       there.append(said);
       if (asked.kind === "row" && given.guess && given.numbers === asked.numbers) {
-        const chart = make("div", { className: "chart", style: `--width:${asked.width}px` });
+        const chart = chart_of(asked);
         there.append(chart);
         bars(chart, asked.both, given.guess);
       }
@@ -562,7 +708,7 @@
     } else if (asked.kind === "row") {
       const sliders = asked.names.map((words, at) => make("label", {}, make("span", { textContent: words }),
         make("input", { type: "range", min: 0, max: 1, step: 0.05, value: 0.5, ariaLabel: asked.labels[at] })));
-      const chart = make("div", { className: "chart", style: `--width:${asked.width}px` });
+      const chart = chart_of(asked);
       const shares = () => {
         const each = sliders.map((one) => Number(one.querySelector("input").value));
         const total = each.reduce((one, other) => one + other, 0);
@@ -601,46 +747,129 @@
     const brief = { given: Object.fromEntries(answered.map((name) => {
       const { numbers, guess } = done.answered[name];
       return [name, [numbers, guess]];
-    })), passed: done.passed, first: done.first };
-    return { brief, lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length,
+    })), passed: done.passed, first: done.first, again: done.again };
+    // The first verdict on each question, whatever its numbers were.
+    const first_of = (name) => Object.entries(done.first).find(([each]) => each.split(" ")[0] === name)?.[1];
+    const right_of_all = Object.keys(told.asks).filter((name) => first_of(name) === "right").length;
+    return { brief, lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length, right_of_all,
+      tried: Object.keys(told.asks).filter(first_of).length,
       right: each.filter((one) => one === "right").length, guessed: each.filter((one) => one !== "shown").length, done };
   };
-  const restore = ({ given = {}, passed = [], first = {} }) => {
-    Object.assign(done, { passed, first });
-    for (const [name, [numbers, guess]] of Object.entries(given)) {
-      const asked = told.asks[name] && question_of(name);
-      if (!asked) continue;
-      const verdict = guess === null ? null : judged(asked, guess);
+  // Whether a question could be guessed so, whatever the numbers are.
+  const fits = (asked, guess) => guess === null || asked.verdicts !== undefined
+    || guess.length === (asked.kind === "shape" ? asked.sides : asked.truth).length;
+  const restore = ({ given, passed, first, again }) => {
+    const asks = Object.entries(told.asks), known = (each) => each.split(" ")[0] in told.asks;
+    done.passed = passed.filter(known);
+    done.again = again.filter((each) => each === "begun" || known(each));
+    done.first = Object.fromEntries(Object.entries(first).filter(([each]) => known(each)));
+    done.answered = {};
+    for (const [name, { states }] of asks) {
+      if (!(name in given)) continue;
+      const [numbers, guess] = given[name], every = Object.values(states).filter(Boolean);
+      const asked = every.find((each) => each.numbers === numbers);
+      if (!every.length || !fits(asked ?? every[0], guess)) continue;
+      const verdict = guess === null ? null : asked ? judged(asked, guess) : { right: first[`${name} ${numbers}`] === "right", words: "" };
       done.answered[name] = { numbers, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
     }
+  };
+  // Of a site: a lesson all of whose questions are answered comes back, as one marked done does in
+  // the app. Then its questions are asked once more; all right, and it waits longer.
+  const come_back = () => {
+    const names = Object.keys(told.asks);
+    if (!told.worker || !names.length || !names.every((name) => done.answered[name])) return;
+    const box = answers.coming_back()[told.lesson]?.[0];
+    if (box === undefined) answers.come_back(told.lesson, 0);
+    else if (done.again.length) {
+      const is_known = names.every((name) => done.again.includes(`${name} right`));
+      answers.come_back(told.lesson, is_known ? Math.min(box + 1, answers.last) : 0);
+      done.again = [];
+      keep();
+    }
+  };
+  const begin_again = () => {
+    const wait = answers.coming_back()[told.lesson];
+    if (!told.worker || location.hash !== "#again" || !wait || wait[1] > answers.day || done.again.length) return;
+    Object.assign(done, { answered: {}, passed: [], again: ["begun"] });
+  };
+  const own_answers = () => {
+    const there = document.getElementById("mine");
+    if (!there || window.attentionReports || !Object.keys(told.asks).length) return;
+    there.append(...answers.buttons(() => ({ [key]: summary().brief }), told.lesson, (found) => {
+      const theirs = found.answers[key], others = Object.keys(found.answers);
+      if (!theirs) {
+        return others.some((each) => each.startsWith(`${told.lesson}.`))
+          ? "These are answers to this lesson at other settings, so about other numbers: nothing was changed."
+          : "In this file are no answers to this lesson: nothing was changed.";
+      }
+      const before = Object.keys(done.answered).length;
+      restore(answers.joined(summary().brief, theirs));
+      keep();
+      put();
+      const n = Object.keys(done.answered).length - before;
+      return n ? `${n} ${n === 1 ? "answer" : "answers"} taken over.` : "All of these answers were here.";
+    }));
   };
   const tally = () => {
     const there = document.getElementById("tally"), { right, guessed } = summary();
     if (there) there.textContent = guessed ? `${right} of ${guessed} ${guessed === 1 ? "guess" : "guesses"} right the first time, ${window.attentionReports ? "reported to the course" : "kept in this browser alone"}.` : "";
   };
 
-  // The address names settings that are there: page.html#window=3.
+  // The address names settings: page.html#window=3. What cannot be here is said.
+  const listed = (each) => each.length < 2 ? each.join("") : each.length > 12
+    ? `${each.slice(0, 3).join(", ")} and so on up to ${each.at(-1)}` : `${each.slice(0, -1).join(", ")} or ${each.at(-1)}`;
   const by_address = () => {
-    for (const [name, text] of new URLSearchParams(location.hash.slice(1))) {
-      if (told.controls[name]?.texts.includes(text) && text !== told.controls[name].base) { chosen[name] = text; last = name; }
+    const wrong = [], names = Object.keys(told.controls);
+    for (const [name, text] of location.hash.includes("=") ? new URLSearchParams(location.hash.slice(1)) : []) {
+      const one = told.controls[name];
+      if (one?.texts.includes(text)) { if (text !== one.base) { chosen[name] = text; last = name; } }
+      else if (one) {
+        const each = one.texts.map((value) => value === (one.words[value] ?? value) ? value : `${value} (${one.words[value]})`);
+        wrong.push(`${name}=${text}. “${one.label || name}” can be ${listed(each)} here.`);
+      } else {
+        const picture = all(".picture[data-carries]").find((there) => there.dataset.carries === name);
+        if (picture && read(picture.dataset.texts).includes(text)) turned[name] = text;
+        else if (picture) wrong.push(`${name}=${text}. “${picture.dataset.controlLabel}” can be ${listed(read(picture.dataset.texts))} here.`);
+        else wrong.push(`${name}=${text}. ${names.length ? `Only ${listed(names)} can be given here` : "No control moves here"}.`);
+      }
     }
+    document.getElementById("not_applied")?.remove();
+    if (wrong.length) document.querySelector("header").append(make("p", { id: "not_applied", className: "stays", role: "status",
+      textContent: `Not applied: ${wrong.join(" ")}` }));
   };
   const show_anchor = () => {
     const there = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let each = there; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
     there?.scrollIntoView();
   };
-  addEventListener("hashchange", show_anchor);
-  by_address();
-  if (window.attentionStored) restore(window.attentionStored);
+  addEventListener("hashchange", () => {
+    if (!location.hash.includes("=")) { show_anchor(); return; }
+    for (const each of Object.keys(chosen)) delete chosen[each];
+    by_address();
+    put();
+  });
+  // What a phone folds of a card.
+  addEventListener("click", ({ target }) => {
+    const row = target.closest?.(".unfold");
+    if (row) row.ariaExpanded = String(row.parentElement.classList.toggle("whole"));
+  });
+  all(".piece").forEach(observe);
+  const kept = window.attentionReports ? window.attentionStored?.[told.lesson] : answers.read(key);
+  if (kept) restore(answers.understood(kept));
+  begin_again();
   put();
-  if (location.hash && !location.hash.includes("=")) show_anchor();
+  tell();
+  own_answers();
+  if (location.hash.includes("=")) { by_address(); put(); }
+  else if (location.hash === "#again") document.querySelector(".ask:not([hidden])")?.scrollIntoView({ block: "center" });
+  else if (location.hash) show_anchor();
   const later = () => {
+    whole();
     const next = all("[data-picture]").find((each) => !views.has(each) && !drawing.has(each) && each.offsetParent);
     if (next) draw(next).then(() => setTimeout(later, 50));
   };
   setTimeout(later, 1500);
   // Of a site: all of it is there without the internet after the first visit.
   if (told.worker && "serviceWorker" in navigator) navigator.serviceWorker.register(told.worker).catch(() => {});
-  window.attention = { told, views, chosen, done, move, summary, put, judged };
+  window.attention = { told, views, chosen, done, move, summary, put, judged, whole, is_settled };
 })();

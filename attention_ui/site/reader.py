@@ -5,16 +5,17 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
-from ..cards.page import Ask, Card, Made, Page
+from ..cards.page import Ask, Card, Page
 from ..cards.question import Guess, Guesses
 from ..cards.seen import in_card
 from ..cards.tracked_trace import plain
-from ..controls import session
-from ..controls.control import Control, Values, understood
 from ..controls.lesson_session import LessonSession
 from ..controls.shared import AROUND, FIRST
-from ..frame.long_run import Run, Runs
+from ..reactive import settings
+from ..reactive.control import Control, Values, understood
 from ..reactive.fragments import page_fragments
+from ..reactive.long_run import Run, Runs
+from ..reactive.page import Made
 from ..reactive.session import session_of
 
 Texts = Mapping[str, str]
@@ -74,7 +75,7 @@ class Reader:
         self, values: Values, asked: Collection[str] = (), texts: Texts | None = None
     ) -> None:
         """These values, with these questions open and all others answered."""
-        self.session.values = values.read_by(session._track_value)
+        self.session.values = values.read_by(settings.value.touch)
         self.session.chosen = {**self.texts, **(texts or {})}
         self.session.covering, self.session.cells, self.session.pictures = {}, [], {}
         page_fragments().known.clear()
@@ -108,22 +109,24 @@ class Reader:
         """Its work, as far as it was done for these values: all of it for those that the page
         opens with, and elsewhere what begins by itself.
         """
-        work = card._work() if card.work else None
+        work = card.declared_work() if card.work else None
         if work is None:
             return
         by_name, key = self.session.own(Runs).by_name, (work.name, work.about)
-        if key in self.runs:
-            by_name[work.name] = self.runs[key]
-            return
-        by_name.pop(work.name, None)
-        run = work.run()
-        if run.share < 1 and (work.begins or not self.session.values.changed(self.base)):
-            self._finish(run, work.pieces)
-        if run.share < 1:
-            run = by_name[work.name] = Run(work.about)
-            run.name, run.cost, run.verb = work.name, work.cost, work.verb
+        if key not in self.runs:
+            by_name.pop(work.name, None)
+            run = work.run()
+            if run.share < 1 and (work.begins or not self.session.values.changed(self.base)):
+                self._finish(run, work.pieces)
+            if run.share < 1:
+                run = Run(work.about)
+                run.name, run.cost, run.verb = work.name, work.cost, work.verb
+            self.runs[key] = run
+        by_name[work.name] = self.runs[key]
+        if self.runs[key].share < 1:
             self.unfinished[card.name] = work.cost
-        self.runs[key] = run
+        else:
+            self.unfinished.pop(card.name, None)
 
     def _finish(self, run: Run, pieces) -> None:
         until = time.monotonic() + self.most_seconds

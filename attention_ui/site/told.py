@@ -2,11 +2,14 @@
 
 import json
 import math
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 TABLES = ("html", "pictures", "specs", "cells")
+COLUMN = "of "
+"""Before the name of a column: the table of its parts, so that like lies beside like."""
 
 
 def as_json(made: Any) -> str:
@@ -23,11 +26,71 @@ class Told:
 
     def once(self, table: str, made: Any) -> int:
         """The place of an entry, which is added where it is not there."""
-        key = table, made if isinstance(made, str) else as_json(made)
+        key = table, made if isinstance(made, str) and table in TABLES else as_json(made)
         if key not in self._known:
-            self._known[key] = len(self.tables[table])
-            self.tables[table].append(made)
+            entries = self.tables.setdefault(table, [])
+            self._known[key] = len(entries)
+            entries.append(made)
         return self._known[key]
+
+    def parts(self, name: str, column: list[Any], cuts: list[int]) -> list[int]:
+        """The places of the parts of a column, of so many rows each; where all rows have the same,
+        it is one part for all of them. A part whose rows have the same is told as that.
+        """
+        if column.count(column[0]) == len(column):
+            return [self.once(COLUMN + name, column[0])]
+        found, at = [], 0
+        for length in cuts:
+            part = column[at : at + length]
+            is_one = part.count(part[0]) == length
+            found.append(self.once(COLUMN + name, part[0] if is_one else part))
+            at += length
+        return found
+
+
+class Weight:
+    """How much all that was told takes, packed, while more comes: about as much as each table by
+    itself, since a packer looks no further back than 32 kB.
+    """
+
+    def __init__(self, told: Told) -> None:
+        self.told = told
+        self._packers: dict[str, tuple[Any, int]] = {}
+        """By table what packs it, and how many bytes that has given so far."""
+        self._whole: dict[str, int] = {}
+        self._counted: dict[str, int] = {}
+
+    def _new(self) -> Iterator[tuple[str, Any, int]]:
+        for table, entries in self.told.tables.items():
+            first = self._counted.get(table, 0)
+            if first < len(entries):
+                packer, n_bytes = self._packers.get(table, (None, 0))
+                packer = packer.copy() if packer else zlib.compressobj(6)
+                n_bytes += len(packer.compress(as_json(entries[first:]).encode()))
+                yield table, packer, n_bytes
+
+    def with_what_is_new(self) -> int:
+        """Bytes, with all that was told since it was counted last."""
+        whole = dict(self._whole)
+        for table, packer, n_bytes in self._new():
+            whole[table] = n_bytes + len(packer.flush())
+        return sum(whole.values())
+
+    @property
+    def counted(self) -> int:
+        """Bytes of what counts so far."""
+        return sum(self._whole.values())
+
+    def count(self) -> None:
+        """What is new counts from now on."""
+        for table, packer, n_bytes in [*self._new()]:
+            self._packers[table] = packer, n_bytes
+            self._whole[table] = n_bytes + len(packer.copy().flush())
+        self.forget()
+
+    def forget(self) -> None:
+        """What is new is in no state: it is not counted."""
+        self._counted = {table: len(each) for table, each in self.told.tables.items()}
 
 
 def rounded(values: Iterable[Any], digits: int = 5) -> list[Any]:

@@ -12,20 +12,22 @@ from typing import Any
 
 import pandas as pd
 
-from ..cards.elements import Alive, Picture, Row, Shown
-from ..cards.page import Ask, Card, Made, place_of
+from ..cards.elements import Alive, InPicture, Picture, Row, Shown
+from ..cards.page import Ask, Card, called_as_folded, place_of
 from ..cards.show import first_cell, fitted, stops_of
 from ..charts.chart import Chart
 from ..controls import session
-from ..controls.control import TYPED, Control, Placed
 from ..controls.covered import covered_how
-from ..controls.fields import Flag
 from ..controls.shared import has_random_numbers
 from ..frame.contents import lesson
 from ..frame.ends import RANDOM
 from ..frame.lights import SIGNS, as_taught, lights_of
-from ..frame.long_run import run_so_far
-from ..picture.layout import Layout
+from ..picture.layout import Layout, brief
+from ..reactive import settings
+from ..reactive.control import TYPED, Control, Placed
+from ..reactive.fields import Flag
+from ..reactive.long_run import run_so_far
+from ..reactive.page import Made
 from . import pictures
 from .markdown import formula, inline, markdown, plain
 from .reader import Reader
@@ -101,14 +103,26 @@ class Writer:
         # The place of a control is above its picture, which says whether it carries it.
         written = {id(each): self.put(each) for each in _flat(every) if isinstance(each, Picture)}
         self._written = written
-        beside = "".join(map(self.put, made.controls))
+        folded = card.folded_on_phone(made)
+
+        def put(each: Any) -> str:
+            made_so = self.put(each)
+            is_folded = bool(made_so) and any(each is one for one in folded or ())
+            return f'<div class="folded">{made_so}</div>' if is_folded else made_so
+
+        beside = "".join(map(put, made.controls))
         band = f'<div class="words">{markdown(made.words) if made.words else ""}</div>'
         band += f'<div class="beside">{beside}</div>' if beside else ""
         asked = self._ask(card.ask) if card.ask else ""
-        body = "".join(map(self.put, made.elements))
+        body = "".join(map(put, made.elements))
         left = self._unfinished(card)
         self._written = {}
-        return f'<div class="band">{band}</div>{asked}{body}{left}'
+        if folded is None:
+            return f'<div class="band">{band}</div>{asked}{body}{left}'
+        asked = asked and f'<div class="folded">{asked}</div>'
+        words = inline(called_as_folded(folded, bool(card.ask)))
+        way = f'<button type="button" class="unfold" aria-expanded="false">{words}</button>'
+        return f'<div class="band">{band}</div>{asked}{body}{left}{way}'
 
     def _unfinished(self, card: Card) -> str:
         if card.name not in self.reader.unfinished:
@@ -232,7 +246,9 @@ class Writer:
         one, look = placed.control, placed.look
         if one.name in session.names_in("hide"):
             return ""
-        name = placed.in_picture.replace("*", self._card.name) if placed.in_picture else ""
+        name = (
+            placed.in_picture.replace("*", self._card.name) if isinstance(placed, InPicture) else ""
+        )
         here = self.placed.setdefault(self._card.name, {})
         is_carried = bool(name) and name in self.carried.get(one.name, ())
         here[one.name] = here.get(one.name, False) or is_carried
@@ -245,11 +261,11 @@ class Writer:
     def control(self, one: Control, **look: Any) -> str:
         """A control as a place: whether it moves follows from what is told of it."""
         values = self.reader.session.values
-        value = session.in_widget(one.name)
+        value = settings.in_widget(one.name)
         widget = look.get("widget", one.drawn_as)
         label = look.get("label", f"{one.label} ({one.hint})" if one.hint else one.label)
         choices = choices_of(one, values)
-        fixed = one.name in session.fixed() or widget in TYPED or not choices
+        fixed = one.name in settings.fixed() or widget in TYPED or not choices
         named = dict(choices)
         text = one.field.write(value)
         given = attributes(
@@ -278,7 +294,7 @@ class Writer:
                 start = values[one.carries.name]  # others leave no room for it
             layout = one.layout_at(start)
             stops = stops_of(one.carries, values, start, "")
-            if one.carries.name in session.fixed() or not pictures.can_carry(layout, stops):
+            if one.carries.name in settings.fixed() or not pictures.can_carry(layout, stops):
                 layout, stops = one.now(), None
         if stops is not None:
             # What is covered follows from the layout; to find it at each position takes long.
@@ -293,7 +309,8 @@ class Writer:
         self._first.setdefault((self._card.name, one.name), place)
         fields = {each.name: each.field for each in self.reader.controls}
         texts = stops and [fields[one.carries.name].write(each) for each in stops.values]
-        wide, narrow = (round(each.height) + 8 for each in (layout.wide, layout.narrow))
+        arranged = layout.wide, layout.narrow, brief(layout).narrow
+        wide, narrow, less = (round(each.height) + 8 for each in arranged)
         given = attributes(
             class_="picture",
             data_name=one.name,
@@ -302,7 +319,7 @@ class Writer:
             data_texts=json.dumps(texts) if stops else None,
             data_control_label=one.carries.label if stops else None,
             data_first=_first_of(layout, cells),
-            style=f"--wide:{wide}px;--narrow:{narrow}px",
+            style=f"--wide:{wide}px;--narrow:{narrow}px;--brief:{less}px",
         )
         alt = attributes(class_="drawn", role="img", aria_label=layout.alt)
         made = f'<div{given}><div{alt}></div></div><div class="cell" data-of="{one.name}"></div>'

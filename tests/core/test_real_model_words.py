@@ -15,6 +15,7 @@ from attention_core.files.refused import ModelRefused
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
 from model_folders import tokenizer
+from sampling import each_once
 
 HELD = json.loads(Path(__file__).parent.with_name("published_configs.json").read_text("utf-8"))
 IDS = (3, 17, 5, 5, 41, 29, 52, 0, 8, 11, 5)
@@ -45,7 +46,12 @@ def small(config):
     return made
 
 
-@pytest.mark.parametrize("name", HELD["opens"])
+@pytest.mark.parametrize(
+    "name",
+    each_once(
+        HELD["opens"], "half a second", parts=lambda name: (HELD["opens"][name]["model_type"],)
+    ),
+)
 def test_a_published_config_opens_as_transformers_computes_it(tmp_path, name):
     transformers = pytest.importorskip("transformers")
     config = small(HELD["opens"][name])

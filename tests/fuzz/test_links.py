@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_ui.controls.control import MAX_LINK, understood, written
-from attention_ui.controls.session import refused
+from attention_ui.reactive.control import MAX_LINK, understood, written
+from attention_ui.reactive.settings import refused
 from chosen import EVERY, FIELDS, read
 from guesses import assert_usable, links
 from sampling import is_long

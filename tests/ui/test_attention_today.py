@@ -6,12 +6,12 @@ import torch
 import chosen
 from attention_core.examples import EXAMPLES
 from attention_ui.charts.amounts import amounts
-from attention_ui.controls.control import fitted
 from attention_ui.frame.lights import lights_of as shown_lights
 from attention_ui.lessons.attention_today import checks, costs, lesson
 from attention_ui.lessons.attention_today.decoding import page_size, same_row
 from attention_ui.lessons.attention_today.facts import kept, parameters
 from attention_ui.lessons.attention_today.words import wider_words
+from attention_ui.reactive.control import fitted
 from attention_ui.words import in_bytes
 from sampling import marked
 from visiting import rendered, visit

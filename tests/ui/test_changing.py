@@ -2,10 +2,10 @@
 
 import pytest
 
-from attention_ui.controls.control import understood
 from attention_ui.controls.fields import Places
 from attention_ui.lessons.queries_keys_values.lesson import trace_of
 from attention_ui.lessons.queries_keys_values.tries import NOTHING, tries
+from attention_ui.reactive.control import understood
 from chosen import EVERY
 from sampling import of_each_kind
 from visiting import LESSONS, lesson_module, stands, texts, values_of, visit

@@ -23,7 +23,7 @@ import torch
 import attention_ui.cards.cached  # noqa: F401  what this app says is its own
 from attention_core.trace import Trace
 from attention_ui.cards.tracked_trace import plain
-from attention_ui.controls import session
+from attention_ui.reactive import settings
 from attention_ui.reactive.cache import Cache, SmallCache
 from attention_ui.reactive.code_check import check_code, for_one_visitor
 from attention_ui.reactive.function_identity import function_identity
@@ -151,7 +151,7 @@ REACHES = {
     "a trace without its notes": (lambda: plain(Trace()), "tracks nothing"),
     "the trace of a step": (lambda step: Trace.of(step), "tracks nothing"),
     "what is noted later": (lambda: tracked_later(), "tracks nothing"),
-    "a source without its notes": (lambda: session.value._current("d"), "tracks nothing"),
+    "a source without its notes": (lambda: settings.value._current("d"), "tracks nothing"),
     "values unread": (lambda v: v._values, "tracks nothing"),
 }
 
@@ -228,10 +228,11 @@ OUTSIDE = {
     "attention_ui/cards/show.py": "when a visit began, in the names of its views",
     "attention_ui/frame/basics.py": "the icon, once a process",
     "attention_ui/frame/spaced_repetition.py": "its script; whose changes a browser makes once",
-    "attention_ui/frame/long_run.py": "how long a slice of work takes",
+    "attention_ui/reactive/long_run.py": "how long a slice of work takes",
     "attention_ui/frame/models.py": "which models there are: the source `model`",
     "attention_ui/frame/recordings.py": "which recordings there are, and whether one has changed: "
     "a source of its own",
+    "attention_ui/reactive/page.py": "the name of a script that never shows its page",
     "attention_ui/reactive/visibility.py": "its script, once a process",
     "attention_ui/frame/of_the_system.py": "what a server is told of its machine, once",
     "attention_ui/frame/save_picture.py": "which press of a button it was",

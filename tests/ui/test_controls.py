@@ -7,17 +7,10 @@ import pytest
 import visiting
 from attention_core import EXAMPLES
 from attention_ui.controls import shared
-from attention_ui.controls.control import (
-    Control,
-    NoRoom,
-    Values,
-    after_example,
-    understood,
-    written,
-)
-from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.frame.contents import SECTIONS
 from attention_ui.frame.lesson_modules import every_control, module_of
+from attention_ui.reactive.control import Control, NoRoom, Values, after_preset, understood, written
+from attention_ui.reactive.fields import Choice, Flag, Whole
 from attention_ui.streamlit_workarounds.style import TOGGLES
 from sampling import marked
 
@@ -108,7 +101,7 @@ def test_what_does_not_fit_now_is_kept_and_counts_again():
 def test_another_example_leaves_what_stays_and_what_is_fixed():
     stays = Control("s", Flag(), "S", False, stays=True)
     texts = {"example": "one", "a": "4", "b": "1", "s": "on"}
-    kept = after_example(texts, "two", (*ABC, stays), {"b"})
+    kept = after_preset(texts, {"example": "two"}, (*ABC, stays), {"b"})
     assert kept == {"example": "two", "b": "1", "s": "on"}
 
 

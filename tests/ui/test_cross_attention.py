@@ -9,11 +9,11 @@ from torch.nn.functional import scaled_dot_product_attention
 from attention_core.examples import EXAMPLES
 from attention_core.mechanism.trainable import attend_trainable
 from attention_core.text.embedding import embed
-from attention_ui.controls.control import understood
 from attention_ui.controls.shared import inputs_of, projections_of, source_inputs_of
 from attention_ui.lessons.cross_attention.agreement import torch_agrees
 from attention_ui.lessons.cross_attention.lesson import CONTROLS, look_across, trace_of
 from attention_ui.lessons.cross_attention.words import unmasked_share, verdicts
+from attention_ui.reactive.control import understood
 from visiting import rendered, texts, visit
 
 

@@ -5,10 +5,10 @@ import pytest
 from attention_core.examples import EXAMPLES
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.text.embedding import embed
-from attention_ui.controls.control import understood
 from attention_ui.lessons.softmax_or_sum.lesson import CONTROLS, trace_of
 from attention_ui.picture.equation_parts import NEW_LINE, laid_out
 from attention_ui.picture.matrix import Matrix
+from attention_ui.reactive.control import understood
 
 EXAMPLE = EXAMPLES["wild_cat"]
 

@@ -10,12 +10,12 @@ import pytest
 from alone import Visitor, other_texts
 from attention_ui.cards.elements import Picture, Row
 from attention_ui.charts.chart import Chart
-from attention_ui.controls import session
-from attention_ui.controls.control import Placed, understood
 from attention_ui.controls.shared import AROUND, MAKES_VECTORS
 from attention_ui.frame.lesson_modules import controls_of
 from attention_ui.picture.forbidden import mask_before
 from attention_ui.picture.table import CELL, COVERED, HIDDEN, numbers_of, table
+from attention_ui.reactive import settings
+from attention_ui.reactive.control import Placed, understood
 from attention_ui.reactive.source import tracking
 from sampling import marked
 from visiting import LESSONS, lesson_module
@@ -150,7 +150,7 @@ def test_each_control_of_a_lesson_moves_something_there(lesson):
     visitor, made = visitor_of(lesson)
     with visitor.here(), tracking() as of_trace:
         before = visitor.state.declared.trace_of
-        before = before and {**before(session.values())}
+        before = before and {**before(settings.values())}
     silent = []
     for one in drawn_in(lesson):
         cards = [card for card, (_, reads) in made.items() if reads_of(one, reads)]
@@ -165,14 +165,14 @@ def test_each_control_of_a_lesson_moves_something_there(lesson):
 
 
 def reads_of(one, reads):
-    values = session.value, session.in_picture, session.in_widget
+    values = settings.value, settings.in_picture, settings.in_widget
     return any((source, one.name) in reads for source in values)
 
 
 def map_moves(before, lesson, others):
     for other in others:
         with other.here():
-            now = lesson_module(lesson).trace_of(session.values())
+            now = lesson_module(lesson).trace_of(settings.values())
         yield {*now} != {*before} or any(
             now[name].value.shape != step.value.shape
             or not np.array_equal(now[name].value.numpy(), step.value.numpy(), equal_nan=True)

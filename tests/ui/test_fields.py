@@ -6,25 +6,20 @@ import struct
 import pytest
 
 from attention_core.small_models.grammar import LONGEST
-from attention_ui.controls.control import Control, NoRoom, fitted, understood, written
 from attention_ui.controls.fields import (
     LARGEST_ENTRY,
     MAX_EDITS,
     MAX_TRAIL,
-    Choice,
-    Decimal,
     Edits,
-    Flag,
     KnownWords,
     Lines,
-    Names,
-    OptionalWhole,
     Places,
     Query,
     ScoreRow,
     Trail,
-    Whole,
 )
+from attention_ui.reactive.control import Control, NoRoom, fitted, understood, written
+from attention_ui.reactive.fields import Choice, Decimal, Flag, Names, OptionalWhole, Whole
 from chosen import EVERY, FIELDS
 
 NO_NUMBERS = ("nan", "-nan", "NaN", "+inf", "inf", "1e999", "-1e999", "x", "", "٣e")

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from attention_core.mechanism.tile_traffic import plain_traffic, tiled_traffic
-from attention_ui.controls.control import NoRoom, understood
 from attention_ui.lessons.flash_attention import lesson, words
+from attention_ui.reactive.control import NoRoom, understood
 from chosen import of
 
 

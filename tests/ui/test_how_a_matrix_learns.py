@@ -6,10 +6,10 @@ import pytest
 
 from attention_core import EXAMPLES
 from attention_core.experiments.learning import LOSSES
-from attention_ui.controls.control import understood
 from attention_ui.frame.lights import lights_of
 from attention_ui.lessons.how_a_matrix_learns import lesson, pictures, words
 from attention_ui.lessons.how_a_matrix_learns.flow import flow
+from attention_ui.reactive.control import understood
 
 WAYS = list(itertools.product(["named_features", "life_is_short"], lesson.WAYS))
 

@@ -11,14 +11,15 @@ from attention_core.trace import Trace
 from attention_ui.cards import page as cards
 from attention_ui.cards.tracked_trace import tracked
 from attention_ui.controls import session
-from attention_ui.controls.control import Values
 from attention_ui.controls.lesson_session import LessonSession, this_session
 from attention_ui.frame import basics  # noqa: F401  what withholds Streamlit
-from attention_ui.frame.long_run import Work, run_so_far
-from attention_ui.reactive import fragments, isolation
+from attention_ui.reactive import fragments, isolation, settings
 from attention_ui.reactive.cache import Cache, SmallCache
+from attention_ui.reactive.control import Values
 from attention_ui.reactive.function_identity import function_identity
 from attention_ui.reactive.isolation import Misdeclared
+from attention_ui.reactive.long_run import Work, run_so_far
+from attention_ui.reactive.near_names import is_slip
 from attention_ui.reactive.session import _OF_RUN
 from attention_ui.reactive.source import tracked_later, tracking, untracked
 
@@ -35,7 +36,7 @@ def comes():
 
     def one(link=(), **values):
         state = LessonSession(chosen={"example": "wild_cat", **dict(link)})
-        state.values = Values(values).read_by(session._track_value)
+        state.values = Values(values).read_by(settings.value.touch)
         _OF_RUN.set(state)
         isolation.SESSION.set(None)
         fragments.begin_page(is_same=False, has_browser=False, all_at_once=False)
@@ -64,7 +65,7 @@ LOCKED = [{"lock": "q_edits"}, {"hide": "q_edits"}, {}]
 @pytest.mark.parametrize("first", LOCKED)
 def test_what_a_link_fixes_for_one_visitor_it_fixes_for_no_other(first, comes, made):
     def offers():
-        return "q_edits" not in session.fixed()
+        return "q_edits" not in settings.fixed()
 
     for link in (first, *LOCKED):
         comes(link)
@@ -72,16 +73,16 @@ def test_what_a_link_fixes_for_one_visitor_it_fixes_for_no_other(first, comes, m
 
 
 PAST_THE_NOTES = {
-    "what was chosen": session.chosen,
+    "what was chosen": settings.chosen,
     "the visit": this_session,
     "names of a link": lambda: session.names_in("lock"),
     "a link for others": session.shared,
-    "a change": lambda: session.change(d=3),
+    "a change": lambda: settings.change(d=3),
     "the page as it stands": fragments.page_fragments,
     "looked at untracked": lambda: untracked().__enter__(),
-    "what a source is worth": lambda: session.value.now("d"),
-    "a value unread": lambda: session.values().unread("d"),
-    "values compared unread": lambda: session.values().changed(Values({"d": 1})),
+    "what a source is worth": lambda: settings.value.now("d"),
+    "a value unread": lambda: settings.values().unread("d"),
+    "values compared unread": lambda: settings.values().changed(Values({"d": 1})),
     "what a question covers": lambda: cards.Page("cross_attention").covers(),
     "the session": lambda: st.session_state.get("session"),
     "the address": lambda: st.query_params.to_dict(),
@@ -97,7 +98,7 @@ def test_what_goes_past_the_notes_is_refused_in_words(what, comes, made):
     def asks():
         return PAST_THE_NOTES[what]()
 
-    with pytest.raises(Misdeclared, match=r"The card 'one' of lesson asks .*`session.fixed\(\)`"):
+    with pytest.raises(Misdeclared, match=r"The card 'one' of lesson asks .*`settings.fixed\(\)`"):
         made(asks)
 
     def hides_it():
@@ -115,26 +116,26 @@ def test_what_goes_past_the_notes_is_refused_in_words(what, comes, made):
 def test_who_is_refused_is_told_what_asked_and_where(comes, made):
     comes()
     with pytest.raises(Misdeclared, match=r"by `chosen` at test_isolation.py:\d+"):
-        made(lambda: session.chosen())
+        made(lambda: settings.chosen())
 
 
 def test_what_is_not_kept_but_decides_what_is_there_is_refused_too(comes):
     comes(d=3)
     page = cards.Page("cross_attention")
     with pytest.raises(Misdeclared, match="one visitor’s own"):
-        page.given(lambda: bool(session.chosen()))  # such as `when`, `opens`, `each`
-    card = cards.Card(page, "one", "One", "", lambda: (), work=lambda _: session.chosen())
+        page.given(lambda: bool(settings.chosen()))  # such as `when`, `opens`, `each`
+    card = cards.Card(page, "one", "One", "", lambda: (), work=lambda _: settings.chosen())
     with pytest.raises(Misdeclared, match="The work of the card 'one'"):
         card.run()
-    assert page.given(lambda: len(session.fixed())) == 0
-    assert page.given_alive(lambda: session.chosen()) == {"example": "wild_cat"}
+    assert page.given(lambda: len(settings.fixed())) == 0
+    assert page.given_alive(lambda: settings.chosen()) == {"example": "wild_cat"}
 
 
 def test_what_is_found_kept_counts_as_read_by_who_asks(comes, made):
     """Else what is made of it is kept for other values, and its part is not drawn again."""
 
     def inner():
-        return session.values().d
+        return settings.values().d
 
     def outer():
         return made(inner, "inner")
@@ -145,19 +146,19 @@ def test_what_is_found_kept_counts_as_read_by_who_asks(comes, made):
         assert made(outer, "outer") == d
         with tracking() as reads:
             made(outer, "outer")
-        assert reads == {(session.value, "d"): d}
+        assert reads == {(settings.value, "d"): d}
 
 
 def test_what_a_picture_was_at_another_position_is_for_those_who_read_the_same(comes):
     few = SmallCache()
     for d in (1, 2, 1):
         comes(d=d)
-        assert few.get("there", lambda: [session.values().d], "The picture") == [d]
+        assert few.get("there", lambda: [settings.values().d], "The picture") == [d]
         with tracking() as reads:
             assert few.found("there") == [d]
-        assert reads == {(session.value, "d"): d}
+        assert reads == {(settings.value, "d"): d}
     with pytest.raises(Misdeclared, match="The picture asks"):
-        few.get("elsewhere", session.chosen, "The picture")
+        few.get("elsewhere", settings.chosen, "The picture")
 
 
 # --- the trace ------------------------------------------------------------------------------------
@@ -201,16 +202,16 @@ def test_whatever_is_looked_at_in_a_trace_is_kept_for_those_who_have_it_so(look,
     for b in (2, 3, 2):
         comes(b=b)
         with tracked_later():
-            traces.setdefault(b, tracked(lambda: of_two(session.values())))
+            traces.setdefault(b, tracked(lambda: of_two(settings.values())))
         with tracking() as reads:
             LOOKS[look](traces[b])
-        assert reads == {(session.value, "b"): b}
+        assert reads == {(settings.value, "b"): b}
 
 
 def test_a_step_is_kept_for_all_who_have_what_came_before_it_alike(comes):
     comes(b=2)
     with tracked_later():
-        trace = tracked(lambda: of_two(session.values()))
+        trace = tracked(lambda: of_two(settings.values()))
     with tracking() as reads:
         assert trace["first"].value.sum() == 6
         assert trace.labels("token") == ("A", "cat")
@@ -220,7 +221,7 @@ def test_a_step_is_kept_for_all_who_have_what_came_before_it_alike(comes):
 def test_there_is_no_way_to_a_trace_without_its_notes(comes):
     comes(b=2)
     with tracked_later():
-        trace = tracked(lambda: of_two(session.values()))
+        trace = tracked(lambda: of_two(settings.values()))
     with pytest.raises(Misdeclared, match="untracked"):
         trace.plain  # noqa: B018
     with pytest.raises(AttributeError):
@@ -319,12 +320,12 @@ def test_whether_something_is_covered_that_no_question_covers_is_refused(name, c
 
 @pytest.mark.parametrize("slip", ["weihgts", "weigts", "weightss", "weights_", "wfights"])
 def test_a_slip_in_a_name_is_seen(slip):
-    assert cards.is_slip(slip, "weights")
+    assert is_slip(slip, "weights")
 
 
 @pytest.mark.parametrize("other", ["weights", "scores", "weights_2", "head_weights", "swieghts"])
 def test_another_name_is_no_slip(other):
-    assert not cards.is_slip(other, "weights")
+    assert not is_slip(other, "weights")
 
 
 # --- long work ------------------------------------------------------------------------------------

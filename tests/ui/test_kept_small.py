@@ -5,9 +5,9 @@ import torch
 from transformers import DeepseekV3Config, DeepseekV32Config, Gemma3nTextConfig
 
 from attention_core import EXAMPLES
-from attention_ui.controls.control import understood
 from attention_ui.frame.lights import lights_of
 from attention_ui.lessons.kept_small import costs, lesson, words
+from attention_ui.reactive.control import understood
 from visiting import rendered, visit
 
 

@@ -112,5 +112,5 @@ def test_the_cell_that_is_looked_at_last_opens_what_hides_it_but_on_paper(
     path, is_open, paper, monkeypatch
 ):
     looked_at = SimpleNamespace(paper=paper, cell=tuple((name, (0, 1)) for name in path))
-    monkeypatch.setattr(asking.session, "values", lambda: looked_at)
+    monkeypatch.setattr(asking.settings, "values", lambda: looked_at)
     assert asking.opens({"hidden": Cover(NUMBERS)}) == (is_open and not paper)

@@ -24,7 +24,6 @@ from attention_core.text.inputs import Inputs
 from attention_core.text.tokenizers import visible
 from attention_ui.cards.arithmetic import cell_equation, is_long, of_the_rest, operand_groups
 from attention_ui.cards.show import first_cell
-from attention_ui.controls.control import understood
 from attention_ui.controls.shared import telling_query
 from attention_ui.lessons.transformer_block import lesson as block
 from attention_ui.lessons.transformer_block.stream import written_out
@@ -53,6 +52,7 @@ from attention_ui.picture.positions import FOLLOWS, positions
 from attention_ui.picture.sentence import sentence, with_sentence
 from attention_ui.picture.spec import _PLACE, GROUNDS, WAYS, Stops, drawn
 from attention_ui.picture.stacked import stacked
+from attention_ui.reactive.control import understood
 from conftest import ROOT
 from traces import workshop
 

@@ -7,10 +7,11 @@ from attention_core.largest_effect import effect_of_rows
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.small_models.grammar import LONGEST
 from attention_ui.controls import fields, shared
-from attention_ui.controls.control import NoRoom, written
-from attention_ui.controls.session import refused
 from attention_ui.lessons.real_model.own_fields import Next, Prompt
 from attention_ui.lessons.tokenize_and_embed.real_tokens import Sum
+from attention_ui.reactive.control import NoRoom, written
+from attention_ui.reactive.fields import Decimal, OptionalWhole, Whole
+from attention_ui.reactive.settings import refused
 from chosen import EVERY, FIELDS, of, read
 from guesses import assert_usable
 from hostile import VALUES
@@ -29,9 +30,7 @@ SENTENCES = [
 ONE_OF_MANY = [
     each.name
     for each in EVERY
-    if each.options
-    and isinstance(each.field, fields.Whole)
-    and not isinstance(each.field, fields.OptionalWhole)
+    if each.options and isinstance(each.field, Whole) and not isinstance(each.field, OptionalWhole)
     if not each.fits
 ]
 """Controls that choose by number among what others decide: a token, an entry, a head."""
@@ -139,7 +138,7 @@ def test_control_characters_are_left_out_of_a_text():
 @pytest.mark.parametrize("name", [name for name, f in FIELDS.items() if hasattr(f, "least")])
 def test_numbers_reach_from_the_least_to_the_most_and_no_further(name):
     field = FIELDS[name]
-    step = 1 if not isinstance(field, fields.Decimal) else 0.001
+    step = 1 if not isinstance(field, Decimal) else 0.001
     for edge in (field.least, field.most):
         assert field.read(str(edge)) == edge
     for outside in (field.least - step, field.most + step):

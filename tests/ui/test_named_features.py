@@ -19,7 +19,6 @@ from attention_core import (
 from attention_ui.cards.arithmetic import components
 from attention_ui.charts.picture import picture
 from attention_ui.controls import shared
-from attention_ui.controls.control import understood, written
 from attention_ui.frame import started
 from attention_ui.frame.ends import RANDOM
 from attention_ui.frame.take_away import as_frame
@@ -32,6 +31,7 @@ from attention_ui.lessons.simplified_attention import lesson as plain
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS
 from attention_ui.lessons.whole_layer import lesson as layer_page
 from attention_ui.picture.matrix import Matrix, names_along
+from attention_ui.reactive.control import understood, written
 from chosen import EVERY, chosen, of
 from sampling import few
 from visiting import A_PAGE, EVERYWHERE, first_visit, rendered, stands, visit

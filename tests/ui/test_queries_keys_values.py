@@ -22,11 +22,11 @@ from attention_ui.controls.shared import (
     inputs_of,
     projections_of,
 )
-from attention_ui.frame.long_run import Run
 from attention_ui.lessons.queries_keys_values import lesson, words
 from attention_ui.lessons.queries_keys_values.training import Watched
 from attention_ui.picture.positions import positions
 from attention_ui.picture.table import table
+from attention_ui.reactive.long_run import Run
 from visiting import rendered, stands, visit
 
 PAGE = "queries_keys_values"

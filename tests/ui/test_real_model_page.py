@@ -22,12 +22,13 @@ from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
 from attention_core.real_model.tiny import TINY as FOLDER
 from attention_core.small_models.grammar import WORDS
-from attention_ui.frame import long_run, models
+from attention_ui.frame import models
 from attention_ui.lessons.real_model import charts, lesson, raster, running, words
 from attention_ui.lessons.real_model.own_fields import Parts, changes_of
 from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.lessons.real_model.story import WAYS, way_of, which_way
 from attention_ui.picture import palette
+from attention_ui.reactive import long_run
 from attention_ui.words import percent
 from chosen import of, read
 from model_folders import make, tokenizer

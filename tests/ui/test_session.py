@@ -6,12 +6,14 @@ import pytest
 
 from alone import Visitor, other_texts
 from attention_ui.cards.changing import OfCell, read_by_picture
-from attention_ui.controls import session
-from attention_ui.controls.control import MAX_LINK, Control, understood
-from attention_ui.controls.fields import Edits, Flag, Whole
+from attention_ui.controls import session, shared
+from attention_ui.controls.fields import Edits
 from attention_ui.controls.shared import AROUND
 from attention_ui.frame.lesson_modules import controls_of
 from attention_ui.lessons.real_model import recorded
+from attention_ui.reactive import settings
+from attention_ui.reactive.control import MAX_LINK, Control, understood
+from attention_ui.reactive.fields import Flag, Whole
 from visiting import LESSONS
 
 OF_LESSON = {}
@@ -49,7 +51,7 @@ def uses(visitor: Visitor, name: str, text: str) -> bool:
     """What a widget's callback does with what the browser sends."""
     with visitor.acts():
         one = control(name)
-        return session.used(name, text if one.name == "example" else one.field.read(text))
+        return settings.used(name, text if one.name == "example" else one.field.read(text))
 
 
 @pytest.mark.parametrize("name", OF_LESSON)
@@ -65,9 +67,9 @@ def test_what_is_chosen_counts_is_in_the_address_and_goes_back(name):
     assert other.state.values == after, "who opens the link sees the same"
     assert other.state.notices == []
     with visitor.acts():
-        assert session.is_changed() != (one.stays or name == "example")
-        session.reset()
-        assert not session.is_changed()
+        assert settings.is_changed() != (one.stays or name == "example")
+        settings.reset()
+        assert not settings.is_changed()
     back = visitor.state.values
     stays = {each.name for each in visitor.state.controls if each.stays}
     if name != "example":
@@ -83,14 +85,14 @@ def test_what_a_link_fixes_nobody_moves(how, name):
     visitor = opened(name, **{how: name}, **{n: t for n, t in chosen.items() if n != "example"})
     fixed, link = visitor.state.values[name], another(visitor, one)
     with visitor.acts():
-        assert name in session.fixed()
+        assert name in settings.fixed()
         if how == "lock":
-            assert not session.used(name, one.field.read(link))
+            assert not settings.used(name, one.field.read(link))
             assert visitor.state.drafts == {}, "nothing was typed"
-        told = session.try_to_choose({name: link})
+        told = settings.try_to_choose({name: link})
         assert told == f"the link that you opened fixes “{one.label}”."
         assert visitor.state.values[name] == fixed
-        session.reset()
+        settings.reset()
         assert visitor.state.values[name] == fixed
 
 
@@ -114,7 +116,7 @@ def test_on_another_page_all_stays_but_what_was_of_the_page_alone(lesson):
 def uses_if_it_fits(visitor: Visitor, one: Control) -> None:
     for text in other_texts(one, visitor.state.values):
         with visitor.acts():
-            if session.try_to_choose({one.name: text}) is None:
+            if settings.try_to_choose({one.name: text}) is None:
                 return
 
 
@@ -137,7 +139,7 @@ def test_what_belongs_to_the_old_value_goes_and_what_is_chosen_along_with_it_sta
     told = "The table has changed, so the numbers you changed in it were removed."
     assert visitor.state.notices == ([told] if undone.endswith("edits") else [])
     with both.acts():
-        assert session.try_to_choose({name: text, undone: typed}) is None
+        assert settings.try_to_choose({name: text, undone: typed}) is None
     assert both.state.chosen[undone] == typed
 
 
@@ -157,7 +159,7 @@ def another_than(visitor: Visitor, one: Control, undone: str) -> str:
 # --- what cannot be used --------------------------------------------------------------------------
 def uses_raw(visitor: Visitor, name: str, raw: object) -> bool:
     with visitor.acts():
-        return session.used(name, raw)
+        return settings.used(name, raw)
 
 
 def test_what_cannot_be_used_stays_typed_and_counts_with_what_makes_it_fit():
@@ -175,7 +177,7 @@ def test_what_cannot_be_used_stays_typed_and_counts_with_what_makes_it_fit():
     assert visitor.state.values == before
     with visitor.here():
         for name in visitor.state.drafts:
-            assert session.problem(name).startswith(f"{control(name).label}: ")
+            assert settings.problem(name).startswith(f"{control(name).label}: ")
     assert uses_raw(visitor, "d_in", 5)
     assert visitor.state.values.d_in == 5
     assert visitor.state.drafts == {"sentence": "A zebra", "seed": "x"}, "which fit with nothing"
@@ -191,9 +193,9 @@ def test_what_was_typed_is_gone_with_what_it_was_typed_into(leave):
     assert not uses_raw(visitor, "seed", "x")
     with visitor.acts():
         if leave == "forget":
-            session.forget("seed")
+            settings.forget("seed")
         if leave == "reset":
-            session.reset()
+            settings.reset()
     if leave == "elsewhere":
         visitor.opens("causal_mask", {})
     if leave == "link":
@@ -201,7 +203,7 @@ def test_what_was_typed_is_gone_with_what_it_was_typed_into(leave):
         visitor.opens("tokenize_and_embed", {**EXAMPLE, "d_in": "5"})
     assert visitor.state.drafts == {}
     with visitor.here():
-        assert session.problem("seed") is None
+        assert settings.problem("seed") is None
 
 
 def test_what_no_browser_sends_changes_nothing():
@@ -221,7 +223,7 @@ def test_what_would_be_too_long_for_a_link_is_refused_at_the_very_character():
         # A euro takes nine characters in a link, and the text itself may have 5,000.
         text = "€" * (rest // 9) + "x" * (rest % 9)
         with visitor.acts():
-            told = session.try_to_choose({"sentence": text})
+            told = settings.try_to_choose({"sentence": text})
         assert (told is None) == fits
         assert (len(urlencode(visitor.address)) == MAX_LINK) == fits
         assert fits or f"would have {MAX_LINK + 1:,} characters, and {MAX_LINK:,} fit" in told
@@ -243,10 +245,10 @@ def test_an_address_is_taken_up_where_the_browser_has_changed_it_and_no_control_
 def test_a_link_of_ours_that_is_older_than_a_change_takes_nothing_back_and_another_counts():
     visitor = Visitor("tokenize_and_embed", **EXAMPLE, d_in="5")
     with visitor.here():
-        first = dict(session.link_query("contents"))
+        first = dict(settings.link_query("contents"))
     assert uses_raw(visitor, "d_in", 7)
     with visitor.here():
-        second = dict(session.link_query("contents"))
+        second = dict(settings.link_query("contents"))
     assert (first["d_in"], second["d_in"]) == ("5", "7")
     for of_ours, lesson in (
         (first, "causal_mask"),
@@ -260,16 +262,16 @@ def test_a_link_of_ours_that_is_older_than_a_change_takes_nothing_back_and_anoth
 
 
 def test_what_is_not_known_or_cannot_be_used_is_said_and_nothing_more_than_a_little_of_it():
-    names = {f"name_{at}": "1" for at in range(session.MAX_UNKNOWN + 2)}
+    names = {f"name_{at}": "1" for at in range(settings.MAX_UNKNOWN + 2)}
     visitor = Visitor("tokenize_and_embed", **EXAMPLE, **names, seed="x" * 400, d_in="5")
     assert visitor.address == {**EXAMPLE, "d_in": "5"}
     unknown, wrong = sorted(visitor.state.notices, key=lambda told: "seed" in told)
-    assert [f"name_{at}" in unknown for at in range(6)] == [True] * session.MAX_UNKNOWN + [
+    assert [f"name_{at}" in unknown for at in range(6)] == [True] * settings.MAX_UNKNOWN + [
         False
     ] * 2
     assert unknown.endswith("and 2 more.")
-    assert "x" * session.MOST_QUOTED + "…" in wrong
-    assert "x" * (session.MOST_QUOTED + 1) not in wrong
+    assert "x" * settings.MOST_QUOTED + "…" in wrong
+    assert "x" * (settings.MOST_QUOTED + 1) not in wrong
     visitor.opens("tokenize_and_embed")
     assert len(visitor.state.notices) == 2, "said while the page stands"
     visitor.opens("causal_mask", {})
@@ -283,8 +285,8 @@ def test_what_a_page_knows_no_more_of_is_kept_for_others_and_is_in_no_link():
     assert visitor.state.unfit == {"query"}
     assert "query" in visitor.state.chosen
     with visitor.here():
-        assert "query" not in {**session.chosen(), **session.shared(), **visitor.address}
-        assert "query" not in session.link_query("contents")
+        assert "query" not in {**settings.chosen(), **session.shared(), **visitor.address}
+        assert "query" not in settings.link_query("contents")
     assert uses_raw(visitor, "sentence", "a b c d e f g h i j k")
     assert visitor.state.values.query == 9
     assert visitor.address["query"] == "9"
@@ -304,9 +306,9 @@ def test_of_what_is_chosen_a_link_for_others_leaves_out_what_is_done_and_a_pin_w
     link = {**EXAMPLE, "d_in": "5", "done": "causal_mask", "predict": "off", "hide": "seed"}
     visitor = Visitor("simplified_attention", **link, cell="scores.0.0", section="scores")
     with visitor.here():
-        assert session.shared() == {n: t for n, t in session.chosen().items() if n != "done"}
+        assert session.shared() == {n: t for n, t in settings.chosen().items() if n != "done"}
         assert session.pin_text() == "example=wild_cat&d_in=5"
-        carried = session.link_query("contents")
+        carried = settings.link_query("contents")
     assert carried == link, "not the cell that is open on this page"
 
 
@@ -318,7 +320,7 @@ def test_another_example_or_an_unusable_one_keeps_what_is_fixed_alone():
     values = visitor.state.values
     assert (values.seed, values.d_in, values.tokenizer) == (7, 3, "blanks")
     assert "reserved" not in visitor.state.chosen
-    assert Visitor("tokenize_and_embed", example="no_such").state.chosen["example"] == session.FIRST
+    assert Visitor("tokenize_and_embed", example="no_such").state.chosen["example"] == shared.FIRST
 
 
 # --- what others take along -----------------------------------------------------------------------
@@ -337,7 +339,7 @@ def test_what_others_leave_no_room_for_is_asked_for_again_and_each_is_told_why()
         assert uses_raw(visitor, "most", most)
         assert visitor.state.values.largest == has
         with visitor.here():
-            assert session.fitted_because.now("largest") == why
+            assert settings.fitted_because.now("largest") == why
         assert visitor.address.get("largest") == str(has)
 
 
@@ -345,7 +347,7 @@ def of_sizes(**link: str) -> Visitor:
     visitor = Visitor()
     visitor.address.from_dict({"example": "wild_cat", "largest": "8", **link})
     with visitor.here():
-        session.arrive("sizes", (*SIZES, *controls_of("simplified_attention")))
+        settings.arrive("sizes", (*SIZES, *controls_of("simplified_attention")))
     return visitor
 
 
@@ -354,8 +356,8 @@ def test_no_choice_is_offered_that_would_take_along_what_is_fixed():
     for link, least in (({}, 0), ({"lock": "largest"}, 8), ({"hide": "largest"}, 8)):
         visitor = of_sizes(**link)
         with visitor.acts():
-            assert [*session.offered(SIZES[0], choices)] == [*range(least, 10)]
-            told = session.try_to_choose({"most": "5"})
+            assert [*settings.offered(SIZES[0], choices)] == [*range(least, 10)]
+            told = settings.try_to_choose({"most": "5"})
         assert (told is None) == (not link)
         assert visitor.state.values.largest == (8 if link else 5)
 

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from attention_core import EXAMPLES
 from attention_core.text.tokenizers import TOKENIZERS, visible
-from attention_ui.controls.control import understood
 from attention_ui.lessons.tokenize_and_embed import merges
 from attention_ui.lessons.tokenize_and_embed.lesson import CONTROLS, origin_words, trace_of
 from attention_ui.lessons.tokenize_and_embed.merges import MERGE_TEXT
 from attention_ui.lessons.tokenize_and_embed.merges_picture import HIGH
 from attention_ui.lessons.tokenize_and_embed.words import asked_token
 from attention_ui.picture.layout import NARROW, WIDE
+from attention_ui.reactive.control import understood
 from visiting import (
     _opened,
     box,

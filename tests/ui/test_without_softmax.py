@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES
-from attention_ui.controls.control import understood
 from attention_ui.frame.lights import lights_of
 from attention_ui.lessons.without_softmax import lesson, words
+from attention_ui.reactive.control import understood
 from visiting import rendered, visit
 
 

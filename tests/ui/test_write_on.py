@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from attention_ui.frame import long_run
 from attention_ui.lessons.real_model import lesson, running, write_on
 from attention_ui.lessons.real_model.write_chart import MIN_PS, TOP_PS
+from attention_ui.reactive import long_run
 from chosen import of, read
 from visiting import stands, texts, visit
 

@@ -4,10 +4,10 @@ from attention_core.costs import AttentionSize
 from attention_core.mechanism.decoding import DECODED
 from attention_core.trace import Trace
 
-from ...controls.control import Values
 from ...frame.lights import agreement
 from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
+from ...reactive.control import Values
 from .lesson import NEXT, heads
 
 

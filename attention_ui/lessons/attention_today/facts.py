@@ -6,8 +6,8 @@ from attention_core.recipes import PLURAL
 from attention_core.rounding import agree
 from attention_core.trace import Step, Trace
 
-from ...controls.control import Values
 from ...controls.shared import inputs_of
+from ...reactive.control import Values
 from ...words import number
 from .lesson import GROUPED, PLAIN, SLOPED, shown_sinks
 

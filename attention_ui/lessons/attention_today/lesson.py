@@ -16,10 +16,11 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...controls import shared
-from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Choice, Decimal, Flag, Whole
+from ...controls.fields import MAX_TOKENS
 from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Decimal, Flag, Whole
 
 PLAIN = "head_"
 GROUPED, ROTARY = "grouped_", "rotary_"

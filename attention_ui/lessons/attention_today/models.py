@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...controls.control import Control, Values
+from ...reactive.control import Control, Values
 from ...words import capital, in_bytes
 from .lesson import KINDS, MODELS, WINDOW, differences
 

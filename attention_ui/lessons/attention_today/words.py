@@ -5,9 +5,9 @@ from attention_core.mechanism.today import PREFIX
 from attention_core.rounding import difference, largest
 from attention_core.trace import Trace
 
-from ...controls.control import Values
 from ...controls.shared import heads_recipe_of, inputs_of
 from ...frame.ends import closes
+from ...reactive.control import Values
 from ...words import in_bytes, number
 from .checks import moved_light
 from .costs import ASKED

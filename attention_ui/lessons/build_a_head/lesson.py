@@ -17,8 +17,9 @@ from attention_core.experiments.build_a_head import (
 from attention_core.trace import Trace
 
 from ...controls import fields
-from ...controls.control import Control, Values
 from ...controls.shared import EXAMPLE
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Whole
 
 BY_NAME = {each.name: each for each in PUZZLES}
 N_HINTS = max(len(each.hints) for each in PUZZLES)
@@ -53,7 +54,7 @@ def _typed_fit(matrix: str):
 
 PUZZLE = Control(
     "puzzle",
-    fields.Choice({name: f"… {each.does}" for name, each in BY_NAME.items()}),
+    Choice({name: f"… {each.does}" for name, each in BY_NAME.items()}),
     "Make a head that",
     PUZZLES[0].name,
     undoes=("head_sentence", "hints", "cell", *TYPED),
@@ -68,7 +69,7 @@ HEAD_SENTENCE = Control(
     undoes=("cell",),
     look={"help": f"Up to {LONGEST} of these words: {', '.join(WORDS)}."},
 )
-HINTS = Control("hints", fields.Whole(0, N_HINTS + 1), "Hints", 0)
+HINTS = Control("hints", Whole(0, N_HINTS + 1), "Hints", 0)
 """How many have been asked for; one more than there are is the answer."""
 EDITS = tuple(
     Control(

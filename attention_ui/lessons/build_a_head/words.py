@@ -2,8 +2,8 @@
 
 from attention_core.trace import Trace
 
-from ...controls.control import Values
 from ...frame.ends import closes
+from ...reactive.control import Values
 from ...words import percent, word_at
 from .lesson import found
 

@@ -7,10 +7,10 @@ from attention_core.rounding import SHARE, to_within
 from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
-from ...controls.control import Values
 from ...controls.shared import inputs_of
 from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
+from ...reactive.control import Values
 from ...words import listed, number
 from .lesson import WAYS, changed, prefix_of
 

@@ -6,7 +6,8 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...controls import fields, shared
-from ...controls.control import Control, Values
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Decimal, Flag, OptionalWhole, Whole
 
 WAYS = {
     "minus_infinity": "−∞ before softmax",
@@ -20,10 +21,10 @@ def _last(values: Values) -> int:
     return len(shared.inputs_of(values).tokens) - 1
 
 
-CAUSAL = Control("causal", fields.Flag(), "Causal: no later key", True)
+CAUSAL = Control("causal", Flag(), "Causal: no later key", True)
 WINDOW = Control(
     "window",
-    fields.Whole(0, fields.MAX_TOKENS),
+    Whole(0, fields.MAX_TOKENS),
     "Window: keys, its own included",
     0,
     hint="0: all",
@@ -32,7 +33,7 @@ WINDOW = Control(
 """How many keys back a query may look, itself included; 0 for all."""
 HIDDEN = Control(
     "hidden",
-    fields.OptionalWhole(0, fields.MAX_TOKENS - 1),
+    OptionalWhole(0, fields.MAX_TOKENS - 1),
     "Key hidden from every query",
     None,
     options=lambda values: {None: "none", **shared.numbered_tokens(values)},
@@ -42,11 +43,9 @@ HIDDEN = Control(
 TURNED = Control(
     "turned", fields.Places(32), "Cells of the mask flipped by hand", (), changes="mask"
 )
-MASKING = Control("masking", fields.Choice(WAYS), "Hide by", "zero_filled")
+MASKING = Control("masking", Choice(WAYS), "Hide by", "zero_filled")
 CHANGED_TOKEN = shared.place_of_token("changed_token", "Change the vector of", _last)
-CHANGE_BY = Control(
-    "change_by", fields.Decimal(-4, 4), "Add to each entry", 1.0, look={"step": 0.25}
-)
+CHANGE_BY = Control("change_by", Decimal(-4, 4), "Add to each entry", 1.0, look={"step": 0.25})
 MAKES_MASK = (CAUSAL, WINDOW, HIDDEN, TURNED)
 CONTROLS = (
     *(*shared.MAKES_VECTORS, shared.DIVIDE, *MAKES_MASK, MASKING, CHANGED_TOKEN, CHANGE_BY),

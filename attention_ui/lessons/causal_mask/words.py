@@ -6,9 +6,9 @@ from attention_core.trace import Trace
 
 from ...cards.common_questions import row_to_share, rows_like, whole_row
 from ...cards.row_question import Row
-from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens
 from ...frame.ends import closes, named
+from ...reactive.control import Values
 from ...words import number, word_at
 
 SEEN = 1e-4

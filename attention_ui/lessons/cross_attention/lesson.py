@@ -13,8 +13,8 @@ from attention_core.text.vocabulary import PADDING as FILLED
 from attention_core.trace import Trace
 
 from ...controls import shared
-from ...controls.control import Control, Values
-from ...controls.fields import Whole
+from ...reactive.control import Control, Values
+from ...reactive.fields import Whole
 
 PADDING = Control("padding", Whole(0, 3), "Places of padding", 2)
 CONTROLS = (*shared.MAKES_VECTORS, *shared.PROJECTED, shared.SOURCE, shared.TEMPERATURE, PADDING)

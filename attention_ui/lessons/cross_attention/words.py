@@ -3,8 +3,8 @@
 from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
-from ...controls.control import Values
 from ...frame.ends import closes, named
+from ...reactive.control import Values
 from ...words import number, percent
 from .lesson import first_query
 

@@ -8,11 +8,11 @@ from attention_core.operations import Given
 from attention_core.operations.base import Meaning
 from attention_core.trace import Trace
 
-from ...controls.control import Control, Values
-from ...controls.fields import Choice, Decimal, Whole
 from ...controls.shared import EXAMPLE, seed_of
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Decimal, Whole
 
 WIDTHS = (*range(1, 9), 12, 16, 24, 32, 48, 64, 100, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 TRIAL_COUNTS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)

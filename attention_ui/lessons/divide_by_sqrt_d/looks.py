@@ -15,9 +15,9 @@ from attention_core.experiments.variance import (
 
 from ...cards.elements import Element, chart, light, progress, row, say
 from ...charts.lines import Across, Point, lines
-from ...controls.control import Values
-from ...frame.long_run import Work, run_so_far
 from ...picture import palette
+from ...reactive.control import Values
+from ...reactive.long_run import Work, run_so_far
 from .histogram import histogram
 from .lesson import ENTRIES, SPREAD, TRIALS, VECTOR_WIDTH, trials_of
 from .words import entries_words, said, theory_words

@@ -17,8 +17,7 @@ from attention_core.recipes import MaskRecipe
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
-from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Whole
+from ...controls.fields import MAX_TOKENS
 from ...controls.shared import (
     CAUSAL_HEADS,
     M_BYTES,
@@ -31,6 +30,8 @@ from ...frame.lights import agreement
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
 from ...picture.tiles import tiles
+from ...reactive.control import Control, Values
+from ...reactive.fields import Whole
 
 TALL, MOST_COLUMNS = 284, 12
 MAX_BLOCKS = 8

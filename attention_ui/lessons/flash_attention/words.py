@@ -17,9 +17,9 @@ from ...cards.common_questions import one_of
 from ...cards.questions import Pick
 from ...charts.amounts import amounts
 from ...charts.chart import Chart
-from ...controls.control import Values
 from ...frame.ends import closes
 from ...picture import palette
+from ...reactive.control import Values
 from ...words import in_bytes, number
 from .lesson import before, chosen, where
 

@@ -17,9 +17,9 @@ from attention_core.trace import Trace
 from attention_core.utils.head_name import head_id, head_name
 
 from ...cards.why_there import Why, why_in_small
-from ...controls.control import Control, Values
-from ...controls.fields import Choice, Whole
 from ...controls.shared import EXAMPLE, seed_of
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Whole
 
 TARGETS = next_of_earlier(EXAMPLE_IDS)
 ROUNDED = 2e-3

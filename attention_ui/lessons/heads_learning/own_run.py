@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from attention_core.small_models.induction import STEPS, LearningSettings, Record, learn_by_steps
 
-from ...controls.control import Control, Values
-from ...controls.fields import Whole
-from ...frame.long_run import Steps, Work, run_so_far
 from ...picture.layout import Layout
 from ...picture.learning import learning
+from ...reactive.control import Control, Values
+from ...reactive.fields import Whole
+from ...reactive.long_run import Steps, Work, run_so_far
 from .lesson import OWN_STEP
 from .watching import run_of
 

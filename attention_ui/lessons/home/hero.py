@@ -10,11 +10,11 @@ from attention_core.trace import Trace
 
 from ...cards.elements import picture
 from ...controls import shared
-from ...controls.control import Values
 from ...frame.contents import lesson
 from ...picture.layout import equation
 from ...picture.matrix import Matrix
 from ...picture.sentence import with_sentence
+from ...reactive.control import Values
 from ...words import percent
 
 TALL = 250

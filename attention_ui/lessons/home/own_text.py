@@ -6,13 +6,13 @@ import streamlit as st
 
 from attention_core.text.inputs import DRAWN
 
-from ...controls import session
-from ...controls.control import understood
 from ...controls.fields import MAX_TOKENS
 from ...controls.lesson_session import this_session
 from ...controls.shared import MAKES_VECTORS, SENTENCE, example_of, inputs_of, known_words
-from ...controls.widget import sent
+from ...reactive import settings
+from ...reactive.control import understood
 from ...reactive.fragments import event
+from ...reactive.widget import sent
 from ...words import escaped
 
 FIELD = "own_sentence"
@@ -23,7 +23,7 @@ OWN_TEXT = {"tokenizer": "text", "vocabulary": "distinct"}
 
 def takes_own_text() -> bool:
     """Whether a text may be typed that brings a tokenizer for it, or a teacher's link keeps one."""
-    return not session.fixed() & {SENTENCE.name, *OWN_TEXT}
+    return not settings.fixed() & {SENTENCE.name, *OWN_TEXT}
 
 
 def take_text(text: str) -> str | None:
@@ -32,13 +32,13 @@ def take_text(text: str) -> str | None:
         texts = {SENTENCE.name: SENTENCE.field.read(text)}
     except ValueError as error:
         return f"{SENTENCE.label}: {error}."
-    values, wrong = understood({"example": session.chosen()["example"], **texts}, MAKES_VECTORS)
+    values, wrong = understood({"example": settings.chosen()["example"], **texts}, MAKES_VECTORS)
     example = example_of(values)
     if example.is_trained or (SENTENCE.name not in wrong and inputs_of(values).has_given_vectors()):
         own = {name: getattr(example.inputs, name) for name in OWN_TEXT}
     else:
         own = OWN_TEXT
-    return session.try_to_choose(texts | own)
+    return settings.try_to_choose(texts | own)
 
 
 @dataclass
@@ -50,7 +50,7 @@ class OwnText:
 
 def own_text() -> None:
     """A sentence and a button: the page's picture shows it, and it comes along to every lesson."""
-    known = known_words(example_of(session.values()))
+    known = known_words(example_of(settings.values()))
     with (
         st.form("own_text", border=False),  # the press and what was typed arrive together
         st.container(horizontal=True, vertical_alignment="bottom", wrap=False),
@@ -69,7 +69,7 @@ def own_text() -> None:
         with st.container(key="problem_of_own_text"):
             st.markdown(":red[:material/error:] :red[Not applied:]")
             st.text(problem)
-    elif sent(FIELD) == session.values().sentence:
+    elif sent(FIELD) == settings.values().sentence:
         st.caption("The picture shows your sentence, and so do the lessons that begin with one.")
 
 

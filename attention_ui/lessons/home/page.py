@@ -15,6 +15,7 @@ from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, WAY, le
 from ...frame.lesson_modules import example_query
 from ...frame.page import link, open_page, show_what_differs
 from ...frame.tasks import show_tasks
+from ...reactive import settings
 from ...reactive.fragments import fragment
 from .own_text import own_text, takes_own_text
 
@@ -114,7 +115,7 @@ def _way() -> None:
         st.markdown("**The way:** a text")
         for becomes, page in WAY:
             st.markdown("→")
-            link(page, session.link_query("way"), becomes)
+            link(page, settings.link_query("way"), becomes)
 
 
 def _begin() -> None:
@@ -125,7 +126,7 @@ def _begin() -> None:
                 (AT_A_GLANCE, "map", "**You know the words already?** Open", {}),
                 (LEARNED, "learned", "**Learned, not set by hand?** Open", {}),
             ):
-                link(page, session.link_query(where), f"{words} *{page.title}*", **look)
+                link(page, settings.link_query(where), f"{words} *{page.title}*", **look)
         if takes_own_text():
             with st.container(width=440, gap="xsmall"):
                 own_text()
@@ -147,7 +148,7 @@ def _more() -> None:
                      key="row_lessons"):  # fmt: skip
         for each in LESSONS:
             with st.container(horizontal=True, gap="small"):
-                link(each, session.link_query("home"), width=270)
+                link(each, settings.link_query("home"), width=270)
                 st.caption(each.idea, width=520)
     with st.expander("**Why attention**, and where it comes from", icon=":material/history_edu:",
                      key="row_history"):  # fmt: skip

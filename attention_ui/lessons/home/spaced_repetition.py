@@ -17,6 +17,7 @@ from ...frame.contents import lesson
 from ...frame.ends import Answer
 from ...frame.page import link
 from ...frame.spaced_repetition import DAYS, ComingBack, put_browser
+from ...reactive import settings
 
 MOST = 3
 """So many questions at a time: two minutes."""
@@ -73,7 +74,7 @@ class Round:
 
 def coming_back(pages: Path) -> None:
     """A row with the questions that come again today; nothing where none does."""
-    values = session.values()
+    values = settings.values()
     if values.paper or values.card or "contents" in session.names_in("hide"):
         return
     here = this_session().own(Round)
@@ -128,7 +129,7 @@ def _ask(here: Round, pages: Path) -> None:
             is_last = here.at + 1 == len(here.asked)
             label = "Finish" if is_last else "Next question"
             st.button(label, key="again_next", on_click=here.next)
-            link(lesson(name), session.link_query("again"), f"Open *{lesson(name).title}*")
+            link(lesson(name), settings.link_query("again"), f"Open *{lesson(name).title}*")
 
 
 def _recall(here: Round, one: Answer) -> None:

@@ -13,8 +13,9 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...controls import shared
-from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, CellPlace, Choice, Decimal, Whole
+from ...controls.fields import MAX_TOKENS, CellPlace
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Decimal, Whole
 from .layer import Layer, layer
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)

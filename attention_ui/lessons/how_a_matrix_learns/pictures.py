@@ -12,7 +12,6 @@ from attention_core.recipes import PLURAL
 from attention_core.trace import Trace
 
 from ...cards.elements import Along
-from ...controls.control import Values
 from ...picture.layout import (
     BELOW,
     NARROW,
@@ -25,6 +24,7 @@ from ...picture.layout import (
     make_room,
 )
 from ...picture.matrix import Matrix
+from ...reactive.control import Values
 from ...words import number, true_minus
 from . import lesson
 from .flow import lying

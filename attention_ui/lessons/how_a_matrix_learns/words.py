@@ -6,8 +6,8 @@ from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick
-from ...controls.control import Values
 from ...frame.ends import closes
+from ...reactive.control import Values
 from ...words import number, percent, word_at
 from .layer import DROPOUT
 from .pictures import Update, short

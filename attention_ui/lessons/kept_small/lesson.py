@@ -18,9 +18,10 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
 from ...controls import shared
-from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Choice, Whole
+from ...controls.fields import MAX_TOKENS
 from ...frame.lights import agreement
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Whole
 
 LATENT, SPARSE = "latent_", "sparse_"
 """What the names of the steps begin with whose keys come from a latent, or are chosen."""

@@ -5,8 +5,8 @@ from attention_core.trace import Trace
 
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick
-from ...controls.control import Values
 from ...frame.ends import closes, named
+from ...reactive.control import Values
 from ...words import in_bytes, number, percent
 from .costs import BYTES, FACTS, MODEL, read_of, ways
 from .lesson import D_DEEP, D_ROTARY, DEEP, LATENT, SHARED, SPARSE, WINDOW, lost, sees_all

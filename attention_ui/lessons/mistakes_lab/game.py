@@ -12,14 +12,14 @@ from attention_core.trace import Trace
 
 from ...cards.elements import equation
 from ...cards.question import was_missed
-from ...controls import session
-from ...controls.control import Control, Values
-from ...controls.fields import Choice
 from ...controls.lesson_session import this_session
 from ...controls.shared import HEAD, seed_of
 from ...picture.equation_parts import equation_of
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
+from ...reactive import settings
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice
 from .lesson import MAKES_LAYER, SWITCH, layer_of
 
 LEVEL = Control(
@@ -114,10 +114,10 @@ def is_missed(values: Values) -> bool:
 
 def next_round() -> None:
     """From a button: the round after this one, or the one of a mistake that is to come again."""
-    values = session.values()
+    values = settings.values()
     if "level" not in values:
         return  # pressed on a page that is left
     played = this_session().own(Played).rounds.setdefault(values.level, [])
     played.append((hidden(values), is_missed(values)))
     seed = next_seed(*layer_of(values), values.level, values.round_seed, due(played))
-    session.change(round_seed=seed)
+    settings.change(round_seed=seed)

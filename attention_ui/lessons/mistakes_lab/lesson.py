@@ -20,12 +20,12 @@ from attention_core.trace import Trace
 
 from ...cards.elements import Element, Picture, button, caption, code, equation, moving, row, say
 from ...cards.stories import told
-from ...controls import session
-from ...controls.control import Control, Values
-from ...controls.fields import Choice, Whole
 from ...controls.shared import EDITS, HEAD, HEADS, MAKES_VECTORS, heads_recipe_of, inputs_of
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
+from ...reactive import settings
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Whole
 from ...words import RIGHT_SIGN, WRONG_SIGN
 
 MISTAKE = Control(
@@ -167,8 +167,8 @@ def _way_to(story: Story, values: Values) -> Element:
         return caption("This is the sentence that you are looking at.")
 
     def switch_on() -> None:
-        session.change(example=story.example)  # it brings all of its own settings
-        session.change(mistake=story.mistake)
+        settings.change(example=story.example)  # it brings all of its own settings
+        settings.change(mistake=story.mistake)
 
     # No link: one from a page to itself leaves the browser's address as it was.
     return button(

@@ -11,9 +11,9 @@ from attention_core.rounding import largest, to_within
 from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
-from ...controls.control import Values
 from ...controls.shared import example_of
 from ...frame.ends import closes
+from ...reactive.control import Values
 from ...words import listed, number
 from .game import MISTAKE, hidden
 from .lesson import chosen, found_in, layer_of, why_not

@@ -11,10 +11,10 @@ from attention_core.text.inputs import Inputs
 from attention_core.trace import Step, Trace
 
 from ...controls import shared
-from ...controls.control import Control, Values
-from ...controls.fields import Choice, Whole
 from ...picture.equation_parts import NEW_LINE, Parts
 from ...picture.matrix import Matrix
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Whole
 
 DRAWN_CELLS = 8_192
 """So many cells are drawn of the heads side by side; with more, the page would be slow."""

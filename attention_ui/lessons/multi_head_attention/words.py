@@ -7,9 +7,9 @@ from attention_core.trace import Trace
 
 from ...cards.common_questions import ALIKE, one_of
 from ...cards.questions import Pick, Shape, Verdict
-from ...controls.control import Values
 from ...controls.shared import example_of, heads_recipe_of, how_many
 from ...frame.ends import closes, named
+from ...reactive.control import Values
 from ...words import capital, listed, number, word_at
 from .checks import are_right
 

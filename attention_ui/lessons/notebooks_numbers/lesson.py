@@ -14,11 +14,11 @@ from attention_core.trace import Trace
 from ...cards.common_questions import one_of
 from ...cards.elements import equation
 from ...cards.questions import Pick
-from ...controls.control import Control, Values
-from ...controls.fields import Choice
 from ...controls.shared import EXAMPLE, example_of
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice
 from ...words import true_minus
 
 NOTEBOOK = Control(

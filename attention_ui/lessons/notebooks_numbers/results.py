@@ -6,8 +6,8 @@ from attention_core.published import report
 from attention_core.published.checking import computed_entries, printed_entries
 from attention_core.published.recipe import RECIPES
 
-from ...controls.control import Values
 from ...frame.contents import lesson
+from ...reactive.control import Values
 from .check import outcomes
 
 CAME = {

@@ -8,9 +8,9 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...controls import shared
-from ...controls.control import Control, Values
-from ...controls.fields import Decimal, Flag, Whole
 from ...controls.shared import SEEDS as OF_EACH
+from ...reactive.control import Control, Values
+from ...reactive.fields import Decimal, Flag, Whole
 
 STEPS_OFFERED = (10, 100, 200, 500, 1_000, 2_000, 5_000)
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1_000.0)

@@ -6,12 +6,12 @@ from attention_core.experiments.training import TrainingRecord, next_tokens, tra
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
-from ...controls.control import Values
 from ...controls.shared import inputs_of
-from ...frame.long_run import Run, Steps, Work, run_so_far
 from ...picture.curve import with_curve
 from ...picture.layout import Layout, equation, frame_cells
 from ...picture.matrix import Matrix
+from ...reactive.control import Values
+from ...reactive.long_run import Run, Steps, Work, run_so_far
 from .lesson import recipe_of, steps_shown, trained, untrained
 
 TALL, ROOM = 262, 590

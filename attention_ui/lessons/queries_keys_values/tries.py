@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from attention_core.trace import Trace
 
 from ...cards import elements as ui
-from ...controls import session
-from ...controls.control import Values
 from ...controls.shared import MATRIX_EDITS
+from ...reactive import settings
+from ...reactive.control import Values
 from ...words import word_at
 
 MOST, LEAD = 4, 3.0
@@ -48,7 +48,7 @@ def tries(trace: Trace, token: int) -> dict[str, Edits]:
 def put(v: Values, trace: Trace) -> Iterator[ui.Element]:
     """A button for each."""
     edits = MATRIX_EDITS[0].name
-    offered = {} if edits in session.fixed() or v.paper else tries(trace, v.token)
+    offered = {} if edits in settings.fixed() or v.paper else tries(trace, v.token)
     if offered:
         word = word_at(trace.labels("query"), v.token, "query")
         look = {"type": "secondary"}

@@ -13,10 +13,10 @@ from attention_core.trace import Trace
 
 from ...cards.common_questions import rows_like, which_key
 from ...cards.questions import Pick
-from ...controls.control import Values
 from ...controls.shared import example_of, is_set_by_hand, numbered_tokens, projections_of
 from ...frame.ends import closes, named
 from ...frame.lights import agreement
+from ...reactive.control import Values
 from ...words import capital, listed, number, percent, word_at
 
 ALIKE = 1e-6

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from ...controls.control import Values
-from ...frame.long_run import Work, run_so_far
 from ...frame.models import has_changed
+from ...reactive.control import Values
+from ...reactive.long_run import Work, run_so_far
 from .lesson import PASS, model_of, whole
 from .running import passes
 from .seen import Seen

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from ...controls import session
 from ...frame.lights import note
-from ...frame.long_run import Work, go_on, put_run, run_so_far
 from ...frame.models import OWN, SMOL, choices, install, is_alone, say_why, why_refused
+from ...reactive import settings
+from ...reactive.long_run import Work, go_on, put_run, run_so_far
 
 
 def way_to_a_model() -> None:
@@ -14,7 +14,7 @@ def way_to_a_model() -> None:
     for name, called in there.items():
         if why := why_refused(name):
             say_why(name, f"{called} cannot be opened: {why}.", f"refused_{name}")
-    if SMOL in there or OWN in there or session.values().paper:
+    if SMOL in there or OWN in there or settings.values().paper:
         return
     if not is_alone():
         note(
@@ -33,7 +33,7 @@ def way_to_a_model() -> None:
         st.markdown(":red[:material/error:] :red[It could not be installed:]")
         st.text(str(run.result))
     elif run.share >= 1:
-        session.forget("model", "prompt")
+        settings.forget("model", "prompt")
         st.rerun()
 
 

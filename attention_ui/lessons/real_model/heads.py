@@ -9,7 +9,7 @@ from attention_core.utils.head_name import head_id
 from ...cards.elements import Row, Shown, row, say, set_to
 from ...cards.why_there import choosing_head
 from ...charts.chart import Chart
-from ...controls.control import Values
+from ...reactive.control import Values
 from .lesson import LOOKS_FROM, MODEL_HEAD, asked_of, encoded_of, query_of, scores_by
 from .raster import Heads, all_heads
 from .seen import Seen

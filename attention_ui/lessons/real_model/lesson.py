@@ -17,8 +17,6 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 from attention_core.utils.head_name import head_id, head_name
 
-from ...controls.control import Control, Values
-from ...controls.fields import Choice, Decimal, Whole
 from ...controls.shared import EXAMPLE, MAX_SEED, seed_of
 from ...frame.models import (
     DRAWN,
@@ -36,6 +34,8 @@ from ...frame.models import (
 )
 from ...picture.matrix import Matrix
 from ...picture.sentence import WORD
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Decimal, Whole
 from . import recorded
 from .own_fields import NAME, Ids, Next, Parts, Prompt, changes_of
 from .running import About, at_hand

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from attention_core.real_model.changes import Changes
 from attention_core.text.tokenizers import clean
 
-from ...controls.fields import AsItIs, Sentence, Word, parts_of
+from ...controls.fields import Sentence
+from ...reactive.fields import AsItIs, Word, parts_of
 
 MOST_OFF, LONGEST_WORD = 40, 40
 KINDS = "a|attention|f|feed-forward|t|token"

@@ -16,10 +16,10 @@ from attention_core.utils.head_name import head_id, head_name
 
 from ...cards.elements import Element, Shown, caption, matrices, text
 from ...cards.why_there import choosing_head
-from ...controls.control import Control, Placed, Values
 from ...frame.models import DRAWN, MOST_HEADS, MOST_LAYERS
 from ...frame.recordings import choices, opened
 from ...picture.matrix import Matrix
+from ...reactive.control import Control, Placed, Values
 from ...words import percent
 from .own_fields import NAME
 from .raster import Heads, all_heads

@@ -9,8 +9,8 @@ from typing import TypeVar
 from attention_core.real_model.model import Model
 from attention_core.real_model.run import layer_by_layer
 
-from ...frame.long_run import run_so_far
 from ...reactive.code_check import for_one_visitor
+from ...reactive.long_run import run_so_far
 from .own_fields import changes_of
 from .seen import Seen
 

@@ -20,11 +20,11 @@ from ...cards.elements import Element, picture, progress, say, text
 from ...cards.page import is_covered
 from ...cards.questions import Pick
 from ...cards.why_there import Why, said_piece, spoken
-from ...controls.control import Values
-from ...frame.long_run import Work, run_so_far
 from ...frame.models import TINY, said
 from ...picture.matrix import Matrix
 from ...picture.sentence import sentence
+from ...reactive.control import Values
+from ...reactive.long_run import Work, run_so_far
 from ...words import capital, listed, number, percent, signed
 from .heads import off_below
 from .lesson import asked_of, encoded_of, predicts, rival_of, seen, whole

@@ -12,9 +12,9 @@ from attention_core.text.tokenizers import visible
 from attention_core.utils.head_name import head_name
 
 from ...cards.elements import Element, caption, frame, progress, row, say, text
-from ...controls.control import Values
-from ...frame.long_run import Work, run_so_far
 from ...frame.models import TINY
+from ...reactive.control import Values
+from ...reactive.long_run import Work, run_so_far
 from ...words import capital, percent
 from .charts import plane
 from .heads import choosing

@@ -15,9 +15,9 @@ from attention_core.text.tokenizers import visible
 from attention_core.utils.head_name import head_name
 
 from ...cards.elements import Element, chart, progress, say, text
-from ...controls.control import Values
-from ...frame.long_run import Steps, Work, run_so_far
 from ...frame.models import TINY
+from ...reactive.control import Values
+from ...reactive.long_run import Steps, Work, run_so_far
 from . import words
 from .charts import by_layers
 from .lesson import DRAWN, OTHER_PROMPT, asked_of, encoded_of, other, seen, whole

@@ -16,10 +16,10 @@ from attention_core.utils.head_name import head_id
 from ...cards.elements import Element, progress, text
 from ...charts.chart import AS_WIDE, Chart
 from ...charts.pixels import mark, words
-from ...controls.control import Values
-from ...frame.long_run import Steps, Work, run_so_far
 from ...frame.models import TINY, said
 from ...picture import palette
+from ...reactive.control import Values
+from ...reactive.long_run import Steps, Work, run_so_far
 from ...words import percent
 from .heads import choosing
 from .lesson import asked_of, encoded_of, predicts, scores_by, seen, whole

@@ -9,10 +9,10 @@ from attention_core.real_model.score_trace import score_trace
 from ...cards import why_there
 from ...cards.elements import Element, text
 from ...cards.why_there import Why, called
-from ...controls.control import Values
 from ...frame.ends import closes
-from ...frame.long_run import Steps, Work
 from ...frame.models import TINY, said
+from ...reactive.control import Values
+from ...reactive.long_run import Steps, Work
 from ...words import percent
 from .lesson import asked_of, encoded_of, head_of, key_of, predicts, query_of, seen, whole
 from .running import kept, passes

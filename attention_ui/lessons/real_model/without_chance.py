@@ -9,11 +9,11 @@ from attention_core.real_model.generation import Beam, Written, beam, write
 from ...cards import elements as ui
 from ...cards.elements import Element
 from ...charts.amounts import amounts
-from ...controls.control import Values
 from ...frame.ends import closes
-from ...frame.long_run import Steps, Work, run_so_far
 from ...frame.models import TINY
 from ...picture import palette
+from ...reactive.control import Values
+from ...reactive.long_run import Steps, Work, run_so_far
 from .lesson import model_of, predicts, whole
 from .running import in_turns
 from .write_on import TEN, as_text, put_text, room_of, why_no_more

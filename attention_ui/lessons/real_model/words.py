@@ -17,9 +17,9 @@ from attention_core.utils.head_name import head_id, head_in_full, head_name
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick
 from ...cards.why_there import said_piece
-from ...controls.control import Values
 from ...frame.ends import closes
 from ...frame.models import not_known, said
+from ...reactive.control import Values
 from ...words import capital, listed, number, percent, signed, word_at
 from .lesson import OfHead, asked_of, drawn_of, encoded_of, predicts, query_of, scores_by, seen
 from .raster import MARKED_FROM

@@ -18,16 +18,16 @@ from attention_core.real_model.run import logits
 from ...cards import elements as ui
 from ...cards.elements import Element
 from ...charts.chart import Chart
-from ...controls import session
-from ...controls.control import Values
 from ...controls.lesson_session import this_session
-from ...controls.session import in_picture
-from ...controls.widget import control, is_there, sent
 from ...frame.ends import closes
-from ...frame.long_run import Steps, Work, run_so_far, within_callback
 from ...frame.models import most_read
+from ...reactive import settings
 from ...reactive.code_check import for_one_visitor
+from ...reactive.control import Values
 from ...reactive.fragments import commit, current_fragment, event, event_of_run, is_mounted
+from ...reactive.long_run import Steps, Work, run_so_far, within_callback
+from ...reactive.settings import in_picture
+from ...reactive.widget import control, is_there, sent
 from ...streamlit_workarounds.room_of_control import put_empty_room
 from ...words import number, percent
 from . import lesson
@@ -125,7 +125,7 @@ def writing(v: Values) -> Work | None:
 
 def _written_on() -> Steps:
     """Writes with what the controls say when it begins; at its end the page follows."""
-    v = session.values()
+    v = settings.values()
     (model, ids, _), made = whole(v), list[Written]()
     n = min(TEN, room_of(v))
     choose = drawing(cuts_of(v), v.next_seed, len(v.written_ids))
@@ -141,18 +141,18 @@ def _written_on() -> Steps:
 
 
 def _put_behind(made: list[Written] | tuple[Written, ...]) -> None:
-    _change_to((*session.values().written_ids, *(each.token for each in made)))
+    _change_to((*settings.values().written_ids, *(each.token for each in made)))
 
 
 def _is_here() -> bool:
     """In a callback: whether this page is open, and not one that it was left for."""
-    return "written_ids" in session.values()
+    return "written_ids" in settings.values()
 
 
 def _change_to(written: tuple[int, ...]) -> None:
     """Other tokens behind the text, read at once: else the page would be empty until they are."""
-    if session.change(written_ids=written):
-        within_callback(passes(whole(session.values())), AT_ONCE)
+    if settings.change(written_ids=written):
+        within_callback(passes(whole(settings.values())), AT_ONCE)
 
 
 def _keep() -> None:
@@ -162,7 +162,7 @@ def _keep() -> None:
 
 
 def _add() -> None:
-    v = session.values()
+    v = settings.values()
     if not _is_here() or (reading := seen(v)) is None or not room_of(v):
         return
     found = offered(order_of(reading), cuts_of(v))
@@ -171,7 +171,7 @@ def _add() -> None:
 
 def _take_out() -> None:
     if _is_here():
-        _change_to(session.values().written_ids[:-1])
+        _change_to(settings.values().written_ids[:-1])
 
 
 # --- the picture ---------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class Hand:
 
 
 def _fixed() -> frozenset[str]:
-    return frozenset(STOPS if session.values().paper else session.fixed() & {*STOPS})
+    return frozenset(STOPS if settings.values().paper else settings.fixed() & {*STOPS})
 
 
 @for_one_visitor
@@ -234,7 +234,7 @@ def _moved(key: str, part: str) -> None:
     moved = {name: value for name, value in told.items() if value != before.get(name)}
     hand.stood[key] = before | moved
     with event(hovered="write"):
-        is_done = bool(moved) and session.change(**moved)
+        is_done = bool(moved) and settings.change(**moved)
         if key == f"chart_write_{hand.count}":
             for name in moved:
                 commit(part, (in_picture, name), is_done)

@@ -9,7 +9,7 @@ from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
 from ...controls import shared
-from ...controls.control import Values
+from ...reactive.control import Values
 
 
 @lru_cache(maxsize=64)

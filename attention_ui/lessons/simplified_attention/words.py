@@ -7,9 +7,9 @@ from attention_core.trace import Trace
 
 from ...cards.common_questions import rows_like, which_key
 from ...cards.questions import Pick
-from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens, telling_query
 from ...frame.ends import closes, named
+from ...reactive.control import Values
 from ...words import number, percent, repeated
 
 NEAR = 1e-6

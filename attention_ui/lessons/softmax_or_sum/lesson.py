@@ -14,8 +14,9 @@ from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
 from ...controls import shared
-from ...controls.control import Control, Values
-from ...controls.fields import Choice, Decimal, ScoreRow
+from ...controls.fields import ScoreRow
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Decimal
 from ...words import true_minus
 
 GOOD, FAIR = 2.0, 1.0

@@ -11,8 +11,8 @@ from attention_core.trace import Trace
 
 from ...cards.common_questions import judge_key, largest_keys, one_of
 from ...cards.questions import Pick
-from ...controls.control import Values
 from ...frame.ends import closes, named
+from ...reactive.control import Values
 from ...words import capital, number, percent, word_at
 from .lesson import numbered_keys
 

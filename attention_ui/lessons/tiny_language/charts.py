@@ -10,10 +10,10 @@ from attention_core.utils.head_name import head_id
 
 from ...charts.bars import bars
 from ...charts.chart import Chart
-from ...controls.control import Values
 from ...picture import palette
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
+from ...reactive.control import Values
 from ...words import percent
 from .brought import brought
 from .lesson import TINY_HEADS, allowed_next, chances, parts_of, without_each, word_of, words_of

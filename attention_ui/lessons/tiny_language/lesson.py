@@ -12,11 +12,12 @@ from attention_core.trace import Trace
 from attention_core.utils.head_name import head_id, head_name
 
 from ...cards.why_there import Why, why_in_small
-from ...controls.control import Control, Values
-from ...controls.fields import Choice, KnownWords, Whole
+from ...controls.fields import KnownWords
 from ...controls.shared import EXAMPLE
 from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Whole
 
 STEPS = tuple(moment.step for moment in shipped_recording())
 PRONOUN, LAST = "pronoun to noun", "last"

@@ -12,8 +12,8 @@ from attention_core.utils.head_name import head_id, head_name
 
 from ...cards.common_questions import ALIKE
 from ...cards.questions import Pick, Verdict
-from ...controls.control import Values
 from ...frame.ends import closes
+from ...reactive.control import Values
 from ...words import listed, number, percent
 from . import lesson
 from .lesson import head_called

@@ -4,9 +4,9 @@ from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.trace import Step, Trace
 
-from ...controls.control import Values
 from ...controls.shared import ACROSS, MAKES_VECTORS, SHOWN_TERMS, UP, inputs_of
 from ...picture.matrix import Matrix
+from ...reactive.control import Values
 from .merges import MERGE_TEXT, MERGES, NEW_WORD
 from .real_tokens import MODEL_WORD, NEAREST_TO
 

@@ -4,10 +4,11 @@ from functools import lru_cache
 
 from attention_core.text.byte_pairs import Learned, learn_merges, written
 
-from ...controls.control import Control, Values
-from ...controls.fields import Sentence, Whole
+from ...controls.fields import Sentence
 from ...frame import take_away
 from ...picture.layout import Layout
+from ...reactive.control import Control, Values
+from ...reactive.fields import Whole
 from ...words import in_bytes
 from .merges_picture import cut_anew
 

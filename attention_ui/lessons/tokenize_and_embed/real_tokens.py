@@ -8,10 +8,11 @@ import streamlit as st
 from attention_core.real_model.nearest import added_up, nearest
 from attention_core.text.tokenizers import clean, visible
 
-from ...controls.control import Control, Values
-from ...controls.fields import AsItIs, Sentence
-from ...controls.widget import control
+from ...controls.fields import Sentence
 from ...frame.models import TINY, choices, first, not_known, opened, readable, said
+from ...reactive.control import Control, Values
+from ...reactive.fields import AsItIs
+from ...reactive.widget import control
 from ...words import listed, number
 from .merges import MOST_OF_WORD
 

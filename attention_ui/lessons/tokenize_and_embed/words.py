@@ -9,9 +9,9 @@ from attention_core.text.tokenizers import TOKENIZERS, visible
 from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
-from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens
 from ...frame.ends import closes, named
+from ...reactive.control import Values
 from ...words import repeated
 from .merges import as_it_stands, learned_from, pieces_of
 

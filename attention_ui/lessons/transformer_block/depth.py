@@ -9,8 +9,8 @@ from attention_core.utils.caching import cached_by_key, digest
 
 from ...charts.chart import Chart
 from ...charts.lines import Across, Point, lines
-from ...controls.control import Values
 from ...picture import palette
+from ...reactive.control import Values
 from ...words import number
 from .lesson import heads_that_share, hidden_width
 

@@ -9,8 +9,8 @@ from attention_core.text.source import add_source
 from attention_core.trace import Step, Trace
 
 from ...controls import shared
-from ...controls.control import Control, Values
-from ...controls.fields import Choice, Whole
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Whole
 
 MEMORY = "memory"
 """What an encoder has made of the source; here the source's vectors themselves."""

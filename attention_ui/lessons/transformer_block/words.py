@@ -5,8 +5,8 @@ from torch import Tensor
 from attention_core.rounding import SHARE, largest, to_within
 from attention_core.trace import Trace
 
-from ...controls.control import Values
 from ...frame.ends import closes, named
+from ...reactive.control import Values
 from ...words import listed, number, percent
 from .lesson import heads_that_share, without_dropout
 from .stream import CALLED, parts_of

@@ -12,10 +12,10 @@ from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
 from ...controls import shared
-from ...controls.control import Control, Values
-from ...controls.fields import Choice, Whole
 from ...picture.equation_parts import equation_of
 from ...picture.matrix import Matrix
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Whole
 
 SHOWN = ("queries", "keys", "values", "scores", "weights", "context_vectors", "output")
 OPENED = Control("opened", Choice({name: name for name in SHOWN}), "Show the numbers of", "weights")

@@ -11,8 +11,7 @@ from attention_core.mistakes.rewriting import by, left_out, rewritten
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
-from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
+from ...controls.fields import MAX_TOKENS
 from ...controls.shared import (
     MAKES_VECTORS,
     PROJECTED,
@@ -24,6 +23,8 @@ from ...controls.shared import (
 from ...frame.lights import agreement
 from ...picture.equation_parts import NEW_LINE
 from ...picture.matrix import Matrix
+from ...reactive.control import Control, Values
+from ...reactive.fields import Choice, Decimal, Whole
 
 RULES = {"plain": "Add", "decay": "Decay", "delta": "Delta rule", "both": "Both gates"}
 """How a memory is written; decay and both have a gate, delta and both read before they write."""

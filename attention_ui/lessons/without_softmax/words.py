@@ -8,9 +8,9 @@ from ...cards.common_questions import one_of
 from ...cards.questions import Pick
 from ...charts.amounts import amounts
 from ...charts.chart import Chart
-from ...controls.control import Values
 from ...frame.ends import closes, named
 from ...picture import palette
+from ...reactive.control import Values
 from ...words import number, percent
 from .lesson import KEPT, LINEAR_WIDTH
 

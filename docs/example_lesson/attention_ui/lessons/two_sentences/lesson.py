@@ -9,9 +9,9 @@ from attention_core.trace import Trace
 
 from ...cards.common_questions import which_key
 from ...cards.questions import Pick
-from ...controls.control import Control, Values
 from ...controls.fields import MAX_TOKENS, Sentence
 from ...controls.shared import MAKES_VECTORS, TEMPERATURE, inputs_of, source_inputs_of
+from ...reactive.control import Control, Values
 
 
 def _fits(sentence: str, values: Values) -> str | None:

@@ -8,13 +8,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from attention_core.utils.validation import among
+from .fields import Choice, Decimal
+from .isolation import check_open
+from .near_names import among
 
-from ..reactive.isolation import check_open
-from .fields import Choice, Decimal, Flag, KnownWords, OptionalWhole, ScoreRow, Sentence
-
-MOST_BESIDE = 4
-"""Of more choices than these, a list drops down."""
 TYPED = ("text_input", "text_area")
 """Widgets that hold a text, whatever is made of it."""
 MAX_LINK = 7_620
@@ -78,6 +75,10 @@ class Values(Mapping[str, Any]):
             check_open()
         return self._values[name]
 
+    def now(self, name: str) -> Any:
+        """A value for the source of it, which tracks it; no reader is told."""
+        return self._values[name]
+
     def changed(self, before: "Values") -> set[str]:
         """The names of what is another value than before; no reader is told. Raises
         Misdeclared while something is made for everybody.
@@ -88,6 +89,8 @@ class Values(Mapping[str, Any]):
         return {name for name, value in self._values.items() if had.get(name) != value}
 
 
+Texts = dict[str, str]
+"""Values of controls by their names, as a link says them."""
 Start = Any | Callable[[Values], Any]
 
 
@@ -95,8 +98,8 @@ Start = Any | Callable[[Values], Any]
 class Control:
     """All that is known of a control, whatever its value is.
 
-    `start`, `options` and `check` may look at the values of the controls declared before it: the
-    example's own sentence, the tokens to choose among.
+    `start`, `options` and `check` may look at the values of the controls declared before it, such
+    as a preset's own numbers.
     """
 
     name: str
@@ -118,16 +121,23 @@ class Control:
     """What is used where a value does not fit the others, and why; what was asked for is kept."""
     undoes: tuple[str, ...] = ()
     """What belongs to the old value alone: numbers typed into a table that another one makes."""
+    is_preset: bool = False
+    """Whether the others start by it: another value takes back what was chosen, but what stays."""
     stays: bool = False
-    """Whether another example leaves it as it is, such as a teacher's tasks."""
+    """Whether another preset leaves it as it is."""
     of_page: bool = False
     """Whether it is left behind when another page is opened."""
     changes: str = ""
-    """The step whose cells its value changes one by one, where it is no more than that."""
+    """What its value changes piece by piece, where it is no more than that: for the app to read."""
     shown: str = "{:,g}"
     """How a stop of its slider is written."""
     look: Mapping[str, Any] = field(default_factory=dict)
     """What else its widget is given, such as its `step`."""
+
+    @property
+    def made_by(self) -> tuple:
+        """The functions by which it depends on others."""
+        return self.start, self.options, self.check, self.fits
 
     def setting(self, value: Any) -> dict[str, Any]:
         """The values of controls, by their names, with which it stands at a value."""
@@ -152,22 +162,9 @@ class Control:
     @property
     def drawn_as(self) -> str:
         """The widget."""
-        if self.widget:
-            return self.widget
-        match self.field:
-            case _ if self.options:
-                return "selectbox"
-            case Choice(options) if len(options) > MOST_BESIDE:
-                return "selectbox"
-            case Choice():
-                return "segmented_control"
-            case Flag():
-                return "toggle"
-            case Sentence():
-                return "text_area"
-            case ScoreRow() | OptionalWhole() | KnownWords():
-                return "text_input"
-        return "select_slider" if getattr(self.field, "options", ()) else "slider"
+        if self.widget or not self.options:
+            return self.widget or getattr(self.field, "widget", "text_input")
+        return "selectbox"
 
     @property
     def bounds(self) -> dict[str, Any]:
@@ -193,8 +190,6 @@ class Placed:
 
     control: Control
     look: Mapping[str, Any] = field(default_factory=dict)
-    in_picture: str = ""
-    """The name of the picture that carries it, `*` for that of its card; "" for a plain one."""
 
 
 Understood = tuple[Values, dict[str, ValueError]]
@@ -242,7 +237,7 @@ def written(
     values, wrong = known or understood(texts, controls)
     kept = dict(texts)
     for each in controls:
-        if each.name in wrong or each.name == "example":
+        if each.name in wrong or each.is_preset:
             continue
         if each.name in texts or each.fits:
             if values[each.name] == each.starts(values):
@@ -252,11 +247,12 @@ def written(
     return kept
 
 
-def after_example(
-    texts: Mapping[str, str], example: str, controls: Sequence[Control], fixed: Collection[str]
+def after_preset(
+    texts: Mapping[str, str],
+    preset: Mapping[str, str],
+    controls: Sequence[Control],
+    fixed: Collection[str],
 ) -> dict[str, str]:
-    """What is chosen with another example: its own, and what stays in any case."""
+    """What is chosen with another preset: its own, what stays in any case, and what is fixed."""
     stays = {each.name for each in controls if each.stays} | {*fixed}
-    return {"example": example} | {
-        name: text for name, text in texts.items() if name in stays and name != "example"
-    }
+    return {**preset, **{n: text for n, text in texts.items() if n in stays and n not in preset}}

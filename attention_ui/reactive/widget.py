@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from ..reactive.fragments import commit, current_fragment, event, is_mounted
-from . import session
+from . import settings
 from .control import TYPED, Control
-from .lesson_session import this_session
+from .fragments import commit, current_fragment, event, is_mounted
+from .session import this_session
 
 TWO_LINES = 250
 """Pixels in which a sentence on a control takes no more than two lines, however narrow it is."""
@@ -49,15 +49,15 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     """Draw a control. What is typed stays in it, also where it cannot be used;
     what is wrong with it is said below, unless the page `says_problem` itself, elsewhere.
 
-    One that a teacher's link hides is not drawn, one that it locks cannot be used. `label`,
+    One that the session hides is not drawn, one that it locks cannot be used. `label`,
     `widget` and what else is given take the place of what was declared; `again` tells a second
     place of the control on the page from the first.
     """
-    values, name = session.values(), one.name
-    if name in session.names_in("hide"):
+    values, name = settings.values(), one.name
+    if name in this_session().hidden():
         return
-    shown = session.in_widget(name)
-    if values.paper:
+    shown = settings.in_widget(name)
+    if this_session().is_printed():
         told = one.choices(values).get(shown) or one.field.write(shown)
         if told:
             meant = f" ({one.hint})" if one.hint and isinstance(shown, int) else ""
@@ -66,10 +66,10 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
     widget = look.pop("widget", one.drawn_as)
     label = f"{one.label} ({one.hint})" if one.hint else one.label
     look = {"label": label, **(one.look if widget == one.drawn_as else {}), **look}
-    if name in session.names_in("lock"):
+    if name in this_session().locked():
         look["disabled"] = True
     key = f"control_{name}" + (f"_{again}" if again else "")
-    choices = session.offered(one, one.choices(values))
+    choices = settings.offered(one, one.choices(values))
     if choices and widget not in TYPED:
         look |= {"options": list(choices), "format_func": choices.__getitem__}
         if one.options:
@@ -83,13 +83,13 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
         look = {"width": about_as_wide(label, choices.values()), **look}
     value: Any = shown
     if widget in TYPED:
-        session.draft(name)
+        settings.draft(name)
         text = value if isinstance(value, str) else one.field.write(value)
         value = this_session().drafts.get(name, text)
     # Set to the value that it has, each is taken up anew by the browser. One that is gone has none.
     if not is_mounted(key) or sent(key, ...) != value:
         put_in(key, value)
-    why = session.fitted_because(name)
+    why = settings.fitted_because(name)
     wide = look.get("width", "stretch")
     if why and isinstance(wide, int):
         wide = max(wide, TWO_LINES)
@@ -104,13 +104,13 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
 
 def _used(name: str, key: str, part: str) -> None:
     with event(fragment=part):
-        if is_there(key) and session.used(name, sent(key)):
-            commit(part, (session.in_widget, name))
+        if is_there(key) and settings.used(name, sent(key)):
+            commit(part, (settings.in_widget, name))
 
 
 def say_problem(name: str, in_a_line: bool = False) -> bool:
     """What is wrong with a draft, if anything is, and whether. Plain text: it quotes the person."""
-    problem = session.problem(name)
+    problem = settings.problem(name)
     if problem:
         with st.container(key=f"problem_of_{name}", gap="xxsmall", horizontal=in_a_line):
             wide: dict[str, Any] = {"width": "content"} if in_a_line else {}

@@ -10,11 +10,10 @@ from itertools import count
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from ..controls.lesson_session import this_session
-from ..reactive.fragments import event, page_fragments
-from ..reactive.session import the_session
-from ..reactive.source import source
 from ..streamlit_workarounds.run_queue import gives_turn_back, page_is_asked_for
+from .fragments import event, page_fragments
+from .session import the_session, this_session
+from .source import source
 
 SLICE = 0.3
 """Seconds of work between two pictures of it: as long as a click on Stop may have to wait."""
