@@ -25,6 +25,7 @@ from ..reactive.widget import put_in, sent
 from . import class_bars
 from .class_overview import put_overview
 from .question import answer_in, put_choices, uncover_in_class
+from .row_question import Row
 from .show import chart
 
 TITLE, ANCHOR = ":material/groups: Your class", "class"
@@ -170,7 +171,7 @@ def _put_bars(now: Now) -> None:
         chart(f"votes_{now.turn.round}_{now.turn.turn}_{now.stage}", made, width=width)
     else:
         st.markdown("Nobody has answered.")
-    if len(now.tallies) > 1 and not hasattr(asked, "weights"):
+    if len(now.tallies) > 1 and not isinstance(asked, Row):
         st.caption("The thin bars are the answers of the time before.")
 
 
@@ -193,7 +194,7 @@ def _teacher(now: Now) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         here = f"{now.n_here} here" if now.n_here else "nobody is here yet"
         st.subheader(f"{TITLE}, {here}", anchor=ANCHOR)
-        is_first = now.asked is None and not now.n_here
+        is_first = not now.version  # until something is asked, others come in
         if not is_first:
             with st.popover("How to join", type="tertiary"):
                 _put_link(now)
