@@ -257,6 +257,7 @@ def test_a_package_is_what_its_manifest_says(names, settings, shared, tmp_path, 
     assert [each.get("href") for each in lessons] == [f"{each}.html" for each in names]
     assert {each.get(f"{ADLCP}scormtype") for each in lessons} == {"sco"}
     assert all(each.findtext(f"{CP}title") for each in (organization, *items))
+    assert {each.get("isvisible") for each in items} == {"true"}, "else Open edX leaves it out"
     listed = set()
     for each in resources.values():
         files = [file.get("href") for file in each.findall(f"{CP}file")]

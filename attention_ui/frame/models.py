@@ -84,7 +84,7 @@ def opened(name: str) -> Model:
     path = paths().get(name) or TINY_FOLDER
     with _OPENING:  # else two who come at once would both read its front
         if path not in _MODELS:
-            with gate_opened():  # what is tracked below is which files these are
+            with gate_opened():  # the source below tracks its files
                 _MODELS[path] = _opened(path)
     _files_of.touch(name)
     return _MODELS[path]

@@ -467,20 +467,38 @@
   const box_of = (there) => there.nextElementSibling?.classList.contains("cell") ? there.nextElementSibling : null;
   const close_cell = (there) => box_of(there)?.replaceChildren();
   const way_in = (there) => {
-    const has_more = Boolean(told.pictures[there.dataset.picture].cut);
-    if (!(there.dataset.first || has_more) || there.querySelector(".keys")) return;
-    const more = make("button", { type: "button", className: "plain all-of", textContent: "Show all" });
-    more.onclick = () => {
-      if (!wholes.delete(there.dataset.name)) wholes.add(there.dataset.name);
-      more.textContent = wholes.has(there.dataset.name) ? "Show less" : "Show all";
-      draw(there);
-    };
-    const button = make("button", { type: "button", className: "plain", textContent: "Take a cell apart" });
-    button.onclick = () => {
-      const [name, at] = there.dataset.first.split("|");
-      open_cell(there, [[name, at.split(",").map(Number)]], true);
-    };
-    there.append(make("div", { className: "keys" }, ...(has_more ? [more] : []), ...(there.dataset.first ? [button] : [])));
+    if (there.querySelector(":scope > .keys")) return;
+    const keys = make("div", { className: "keys" });
+    if (told.pictures[there.dataset.picture].cut) {
+      const more = button("Show all", () => {
+        if (!wholes.delete(there.dataset.name)) wholes.add(there.dataset.name);
+        more.textContent = wholes.has(there.dataset.name) ? "Show less" : "Show all";
+        draw(there);
+      }, "plain all-of");
+      keys.append(more);
+    }
+    if (there.dataset.first) {
+      keys.append(button("Take a cell apart", () => {
+        const [name, at] = there.dataset.first.split("|");
+        open_cell(there, [[name, at.split(",").map(Number)]], true);
+      }));
+    }
+    const save = button("Save picture", () => {
+      save.replaceWith(...kinds);
+      kinds[0].focus();
+    });
+    const kinds = ["png", "svg"].map((kind) => button(kind.toUpperCase(), async () => {
+      const dark = theme() === "dark", heading = there.closest(".piece")?.querySelector("h2, h3")?.textContent;
+      const title = [document.title.split(" · ")[0], heading].filter(Boolean).join(": ");
+      const colours = { dark, ink: dark ? "#ffffff" : "#000000", ground: dark ? "#16191D" : "#FCFBF8" };
+      await window.attentionSavePicture({ data: { press: {}, drawn: there.querySelector(".drawn .marks"), kind, title,
+        name: `${told.lesson}_${there.dataset.name}`, ...colours } });
+      kinds[0].replaceWith(save);
+      kinds[1].remove();
+      save.focus();
+    }));
+    keys.append(save);
+    there.append(keys);
   };
   const at_base = (there) => {
     const name = there.dataset.carries;
@@ -734,6 +752,7 @@
     const first_of = (name) => Object.entries(done.first).find(([each]) => each.split(" ")[0] === name)?.[1];
     const right_of_all = Object.keys(told.asks).filter((name) => first_of(name) === "right").length;
     return { brief, lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length, right_of_all,
+      tried: Object.keys(told.asks).filter(first_of).length,
       right: each.filter((one) => one === "right").length, guessed: each.filter((one) => one !== "shown").length, done };
   };
   // Whether a question could be guessed so, whatever the numbers are.
@@ -835,7 +854,7 @@
     if (row) row.ariaExpanded = String(row.parentElement.classList.toggle("whole"));
   });
   all(".piece").forEach(observe);
-  const kept = window.attentionReports ? window.attentionStored : answers.read(key);
+  const kept = window.attentionReports ? window.attentionStored?.[told.lesson] : answers.read(key);
   if (kept) restore(answers.understood(kept));
   begin_again();
   put();

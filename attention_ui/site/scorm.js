@@ -18,20 +18,22 @@
   api.LMSInitialize("");
   const MOST = 4096; // characters of what is kept
   let kept = api.LMSGetValue("cmi.suspend_data"), status = api.LMSGetValue("cmi.core.lesson_status");
+  // By lessons: Open edX keeps one for all lessons of a course.
+  let every = {};
   try {
-    if (kept) window.attentionStored = JSON.parse(kept);
-  } catch { /* of an older version: begin anew */ }
+    if (kept) every = window.attentionStored = JSON.parse(kept);
+  } catch { /* not ours: begin anew */ }
   const set = (name, value) => api.LMSSetValue(name, value);
   window.addEventListener("attention", ({ detail }) => {
-    const { questions, answered, right_of_all, brief } = detail;
-    if (questions && answered) {
+    const { lesson, questions, tried, right_of_all, brief } = detail;
+    if (questions && tried) {
       set("cmi.core.score.min", "0");
       set("cmi.core.score.max", "100");
       set("cmi.core.score.raw", String(Math.round((100 * right_of_all) / questions)));
     }
-    // What was completed once stays so, and what a platform makes of it: passed or failed.
+    // What a platform makes of it, passed or failed, stays so; some do not tell what it is.
     if (!["completed", "passed", "failed"].includes(status)) {
-      const now = answered >= questions ? "completed" : "incomplete";
+      const now = tried >= questions ? "completed" : "incomplete";
       if (now !== status) set("cmi.core.lesson_status", status = now);
     }
     // Of each question its first verdict, which the score is of: more would have no room.
@@ -39,7 +41,9 @@
     for (const [each, verdict] of Object.entries(brief.first)) {
       if (!Object.keys(first).some((one) => one.split(" ")[0] === each.split(" ")[0])) first[each] = verdict;
     }
-    const text = JSON.stringify({ ...brief, first });
+    every = { ...every, [lesson]: { ...brief, first } };
+    if (JSON.stringify(every).length > MOST) every = { [lesson]: every[lesson] };
+    const text = JSON.stringify(every);
     if (text !== kept && text.length <= MOST) set("cmi.suspend_data", kept = text);
     api.LMSCommit("");
   });

@@ -27,9 +27,10 @@ MANIFEST = """<?xml version="1.0" encoding="UTF-8"?>
 </manifest>
 """
 ITEM = """\
-      <item identifier="item_{name}" identifierref="resource_{name}">
+      <item identifier="item_{name}" identifierref="resource_{name}" isvisible="true">
         <title>{title}</title>
       </item>"""
+"""Where `isvisible` is not said, it is true; but Open edX has only those where it is."""
 SCO = """\
     <resource identifier="resource_{name}" type="webcontent" adlcp:scormtype="sco"
       href="{name}.html"><file href="{name}.html"/>{shares}</resource>"""

@@ -228,7 +228,7 @@ def test_it_is_used_by_keyboard_alone(new_page, tmp_path):
     page.focus("#mask .moves input")
     page.keyboard.press("ArrowRight")
     page.wait_for_function("() => document.querySelector('#mask .moves input').value === '1'")
-    page.locator("#mask .keys button").focus()
+    page.locator("#mask .keys").get_by_role("button", name="Take a cell apart").focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("#mask .cell:not(:empty)")
     assert page.evaluate("document.activeElement.textContent") == "Close"
@@ -489,3 +489,26 @@ def test_each_lesson_of_a_course_reports_by_itself(platform, new_page):
     assert "cmi.core.score.raw" not in page.evaluate("kept"), "nothing is asked"
     assert inside.locator("a[href$='.html']").count() == 0, "a part of a course opens no other"
     assert page.evaluate("wrong") == []
+
+
+def test_a_picture_is_saved_and_words_and_tasks_stand_there(new_page, tmp_path):
+    file = file_of(tmp_path, "causal_mask", predict="off", tasks="Softmax or sum: why <b>?\nSecond")
+    page = opened(new_page, file)
+    assert page.locator("header li").all_inner_texts() == ["Softmax or sum: why <b>?", "Second"]
+    keys = page.locator("#mask .keys")
+    for kind, begins in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        keys.get_by_role("button", name="Save picture").click()
+        with page.expect_download() as download:
+            keys.get_by_role("button", name=kind).click()
+        assert download.value.suggested_filename == f"causal_mask_mask.{kind.lower()}"
+        saved = Path(download.value.path()).read_bytes()
+        assert saved.startswith(begins)
+    text = saved.decode()
+    assert "The causal mask: The mask" in text
+    assert "@font-face" in text
+    seen = page.locator("#mask .picture svg text").all_text_contents()
+    ElementTree.fromstring(text)
+    assert all(f">{each}<" in text for each in seen if each.isdecimal())
+    page.locator("#words summary").click()
+    words = page.locator("#words dt").all_inner_texts()
+    assert any(each.startswith("causal mask") for each in words)
