@@ -2,9 +2,14 @@
 
 import base64
 import gzip
+import html
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
+
+from attention_ui.picture.table import BY_STEP, CELL, WORD
+from attention_ui.site.told import COLUMN
 
 PACKED = '<script type="text/plain" id="{}">([^<]*)</script>'
 
@@ -46,6 +51,48 @@ def columns_of(told: dict[str, Any], place: int) -> dict[str, list[Any]]:
     return found
 
 
-def pictures_in(html: str) -> list[int]:
+def pictures_in(written: str) -> list[int]:
     """The places of the pictures in a piece of a page."""
-    return [int(each) for each in re.findall(r'data-picture="(\d+)"', html)]
+    return [int(each) for each in re.findall(r'data-picture="(\d+)"', written)]
+
+
+CARRIES = re.compile(r'data-carries="(\w+)" data-texts="([^"]*)"')
+
+
+def tables_of(told: Any) -> dict[str, Any]:
+    """The tables of a `Told`, as those of a file."""
+    names = [each for each in told.tables if each.startswith(COLUMN)]
+    columns = {each.removeprefix(COLUMN): told.tables[each] for each in names}
+    return {**told.tables, "columns": columns}
+
+
+def seen(told: dict[str, Any], place: int | str, move: Mapping[str, str]) -> list[Any]:
+    """A piece of a page as it is seen after a move: its HTML without the places of its pictures,
+    and each of these column by column; of one that carries a control which was moved, what is
+    written in it at that position.
+    """
+    written = told["html"][place] if isinstance(place, int) else place
+    found: list[Any] = [re.sub(r' (data-(picture|first|texts)|style)="[^"]*"', "", written)]
+    for tag in re.findall(r"<div[^>]*data-picture[^>]*>", written):
+        (at,) = pictures_in(tag)
+        columns, carried = columns_of(told, at), CARRIES.search(tag)
+        if carried is not None and carried[1] in move:
+            texts = json.loads(html.unescape(carried[2]))
+            found.append(written_at(columns, texts.index(move[carried[1]])))
+        else:
+            found.append({name: each for name, each in columns.items() if {*each} != {None}})
+    return found
+
+
+def written_at(columns: dict[str, list[Any]], at: int) -> dict[str, list[Any]]:
+    """What is written in each row of a picture where its control is at this position."""
+    empty = [None] * len(columns["kind"])
+    texts, by = (columns.get(name, empty) for name in ("texts", "by"))
+    each = zip(columns["kind"], texts, by, columns.get("text", empty), strict=True)
+    return {
+        "text": [
+            many.split("|")[at] if way == BY_STEP and many is not None else text or ""
+            for kind, many, way, text in each
+            if kind in (CELL, WORD)
+        ]
+    }

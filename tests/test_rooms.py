@@ -247,8 +247,8 @@ OWNERS = {
     # What goes through the gate that is closed while something is made for everybody.
     "the_session": "cards/page reactive/long_run reactive/code_check reactive/session "
     "reactive/settings reactive/source",
-    "gate_opened": "frame/recordings reactive/code_check reactive/isolation reactive/session "
-    "reactive/source",
+    "gate_opened": "frame/models frame/recordings reactive/code_check reactive/isolation "
+    "reactive/session reactive/source",
     "tracked_later": "cards/page reactive/code_check reactive/source",
     "made_for_everybody": "reactive/cache reactive/isolation reactive/page",
 }

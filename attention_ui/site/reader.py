@@ -113,18 +113,20 @@ class Reader:
         if work is None:
             return
         by_name, key = self.session.own(Runs).by_name, (work.name, work.about)
-        if key in self.runs:
-            by_name[work.name] = self.runs[key]
-            return
-        by_name.pop(work.name, None)
-        run = work.run()
-        if run.share < 1 and (work.begins or not self.session.values.changed(self.base)):
-            self._finish(run, work.pieces)
-        if run.share < 1:
-            run = by_name[work.name] = Run(work.about)
-            run.name, run.cost, run.verb = work.name, work.cost, work.verb
+        if key not in self.runs:
+            by_name.pop(work.name, None)
+            run = work.run()
+            if run.share < 1 and (work.begins or not self.session.values.changed(self.base)):
+                self._finish(run, work.pieces)
+            if run.share < 1:
+                run = Run(work.about)
+                run.name, run.cost, run.verb = work.name, work.cost, work.verb
+            self.runs[key] = run
+        by_name[work.name] = self.runs[key]
+        if self.runs[key].share < 1:
             self.unfinished[card.name] = work.cost
-        self.runs[key] = run
+        else:
+            self.unfinished.pop(card.name, None)
 
     def _finish(self, run: Run, pieces) -> None:
         until = time.monotonic() + self.most_seconds

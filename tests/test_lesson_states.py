@@ -1,0 +1,106 @@
+"""Each state of a card that a file tells is what a page that opens at these settings has there."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from attention_ui.cards.review import declared
+from attention_ui.frame.contents import LESSONS
+from attention_ui.site.baking import Baked, Move, key_of
+from attention_ui.site.lesson_file import lesson_file
+from attention_ui.site.reader import Reader
+from attention_ui.site.told import Told
+from attention_ui.site.writer import Writer
+from conftest import ROOT
+from lesson_states import seen, tables_of, told_in
+from sampling import marked
+
+NAMES = [each.name for each in LESSONS]
+FEW, SOME = ("build_a_head", "divide_by_sqrt_d"), ("causal_mask", "kept_small")
+"""Lessons of which every state is compared: quickly, and slowly."""
+
+
+def opened(name: str, texts: dict[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """A page at these settings with no question open, and its cards by their names. Work that a
+    click begins is as far as where the lesson opens: done there alone.
+    """
+    page = declared(ROOT / "pages" / f"{name}.py")
+    reader, told = Reader(page, texts, most_seconds=0.0), Told()
+    here, first, cards = reader.base, Reader(page, {}).base, {}
+    with reader.here():
+        writer = Writer(reader, told, is_base=False)
+        for card in page.every_card():
+            reader.base = first
+            reader.goes_to(here, (), texts)
+            with reader.within(card):
+                made = reader.made(card)
+                reader.base = here  # where the controls in pictures stand
+                at = (card.name, (), frozenset())
+                cards[card.name] = "" if made is None else writer.card(card, made, at)
+    return tables_of(told), cards
+
+
+def same(mine: list[Any], theirs: list[Any], where: Any) -> None:
+    """Fails with what differs: words, or columns of a picture."""
+    assert len(mine) == len(theirs), where
+    assert mine[0] == theirs[0], where
+    for one, other in zip(mine[1:], theirs[1:], strict=True):
+        differ = {name for name in {*one, *other} if one.get(name) != other.get(name)}
+        assert not differ, (where, {name: (one.get(name), other.get(name)) for name in differ})
+
+
+@pytest.mark.parametrize(
+    "name", marked([*FEW, *SOME], FEW, pytest.mark.slow("60 s: lessons with many states"))
+)
+def test_every_state_is_that_of_a_page_which_opens_there(name):
+    made = lesson_file(ROOT / "pages" / f"{name}.py", {}, most_seconds=0.0)
+    told = told_in(made.page())
+    moves: dict[Move, list[str]] = {}
+    for piece in (each for each in made.baked.pieces if each.card):
+        for key in piece.states:
+            move, _, asked = key.partition("?")
+            if not asked:
+                moves.setdefault(move_of(move), []).append(piece.name)
+    assert len(moves) > 5
+    for move, names in moves.items():
+        there, cards = opened(name, dict(move))
+        for each in names:
+            place = told["pieces"][each]["states"][key_of(move, ())]
+            mine, theirs = seen(told, place, dict(move)), seen(there, cards[each], dict(move))
+            same(mine, theirs, (each, move))
+
+
+def move_of(key: str) -> Move:
+    """Controls and their texts, out of the name of a state."""
+    each = (one.partition("=") for one in key.split("&"))
+    return tuple((name, text) for name, _, text in each if name)
+
+
+def three_of(baked: Baked) -> Iterator[tuple[str, str]]:
+    """Three controls of a lesson that stand in its cards, at their last values."""
+    placed = [one for one in baked._placed() if len(baked._texts(one)) > 1]
+    for one in dict.fromkeys([placed[0], placed[len(placed) // 2], placed[-1]]):
+        base = one.field.write(baked.reader.base[one.name])
+        yield one.name, next(each for each in reversed(baked._texts(one)) if each != base)
+
+
+@pytest.mark.slow("90 s: every lesson, at three settings")
+@pytest.mark.parametrize("name", NAMES)
+def test_at_three_settings_every_card_is_that_of_a_page_which_opens_there(name):
+    """Also a card that has not read what a control changes, and so is not written again."""
+    reader, told = Reader(declared(ROOT / "pages" / f"{name}.py"), {}, most_seconds=0.0), Told()
+    with reader.here():
+        baked = Baked(reader, Writer(reader, told), 0, moves=False).bake()
+        settings = [*three_of(baked)]
+    for move in settings:
+        there, cards = opened(name, dict([move]))
+        for piece in [each for each in baked.pieces if each.card]:
+            with reader.here():
+                is_read = baked._may_reach(piece.name, (move,))
+                written = piece.write((move,) if is_read else (), frozenset())
+            mine, theirs = (
+                seen(each, one, dict([move]))
+                for each, one in ((tables_of(told), written), (there, cards[piece.name]))
+            )
+            same(mine, theirs, (piece.name, move, is_read))
