@@ -5,10 +5,12 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from attention_core.lights.own_code.trial import IS_TRIAL, tried, with_verdict
 
@@ -32,22 +34,31 @@ def main(arguments: list[str] | None = None) -> int | str:
         if find_spec("attention_ui.frame") is None:
             return "The app is not in this package of pictures: `pip install .` brings it."
         does = {"model": lambda _: _get_model(), "serve": _serve}
-        does |= {"page": _write_page, "site": _write_site, "scorm": _write_page}
+        does |= {"page": _writes("write_page"), "scorm": _writes("write_package")}
+        does |= {"site": _writes("write_site")}
         return does.get(asked.command, _start)(asked)
     except KeyboardInterrupt:
         return STOPPED
 
 
 def _asked(arguments: list[str]) -> argparse.Namespace:
-    """What is asked for; settings of a lesson may also stand behind options."""
+    """What is asked for; lessons and their settings may also stand behind options."""
     parser = _parser()
     asked, rest = parser.parse_known_args(arguments)
-    if rest and (not hasattr(asked, "settings") or any(each.startswith("-") for each in rest)):
+    takes_more = hasattr(asked, "given")
+    if rest and (not takes_more or any(each.startswith("-") for each in rest)):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if not takes_more:
+        return asked
+    given = [*asked.given, *rest]
+    n_lessons = len(given) if asked.command == "scorm" else 1
+    lessons = [each for each in given if not _IS_SETTING.match(each)][:n_lessons]
     try:
-        asked.settings = [*getattr(asked, "settings", ()), *map(_setting, rest)]
+        asked.settings = dict(_setting(each) for each in given if each not in lessons)
+        asked.lessons = [_lesson(each) for each in lessons]
     except argparse.ArgumentTypeError as error:
         parser.error(str(error))
+    asked.app = asked.app or next(filter(None, map(_app_of, lessons)), None)
     return asked
 
 
@@ -90,11 +101,23 @@ def _parser() -> argparse.ArgumentParser:
     page = commands.add_parser("page", help="write a lesson as one file: page causal_mask")
     page.add_argument("--strict", action="store_true",
                       help="for pages that let no text become code")  # fmt: skip
-    scorm = commands.add_parser("scorm", help="write a lesson for a course platform: SCORM 1.2")
+    page.add_argument(
+        "given",
+        nargs="+",
+        metavar=("lesson", "name=value"),
+        help="its name, such as causal_mask, or the address that Share gives, or - "
+        "for either on the standard input; and settings, as a link has them: seed=3",
+    )
+    scorm = commands.add_parser(
+        "scorm", help="write lessons for a course platform: scorm causal_mask, SCORM 1.2"
+    )
+    scorm.add_argument(
+        "given",
+        nargs="+",
+        metavar=("lesson", "name=value"),
+        help="the same; several lessons are one course",
+    )
     for each in (page, scorm):
-        each.add_argument("lesson", help="its name, such as causal_mask")
-        each.add_argument("settings", nargs="*", metavar="name=value", type=_setting,
-                          help="as a link of the app has them: seed=3")  # fmt: skip
         each.add_argument("-o", "--output", type=Path, help="the file; else the lesson's name")
         each.add_argument("--app", default=None, metavar="URL", type=_address,
                           help="where the app is, for links to what only it can do")  # fmt: skip
@@ -105,6 +128,26 @@ def _parser() -> argparse.ArgumentParser:
     site.add_argument("--app", default=None, metavar="URL", type=_address,
                       help="where the app is, for links to what only the app can do")  # fmt: skip
     return parser
+
+
+_IS_SETTING = re.compile(r"\w+=")
+
+
+def _lesson(text: str) -> tuple[str, dict[str, str]]:
+    """The name of a lesson and its own settings, of an address if it is one."""
+    at = urlsplit(sys.stdin.readline().strip() if text == "-" else text)
+    own = dict(parse_qsl(at.query, keep_blank_values=True))
+    return at.path.strip("/").rpartition("/")[2], {
+        name: value for name, value in own.items() if not name.startswith("embed")
+    }
+
+
+def _app_of(text: str) -> str:
+    """Where the app is that an address leads to; "" for one on this machine alone."""
+    at = urlsplit(text)
+    if at.scheme not in ("http", "https") or at.hostname in (None, "localhost", "127.0.0.1", "::1"):
+        return ""
+    return f"{at.scheme}://{at.netloc}{at.path.rstrip('/').rpartition('/')[0]}"
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -176,36 +219,24 @@ def _get_model() -> int | str:
     return 0
 
 
-def _write_page(asked: argparse.Namespace) -> int | str:
-    """Write a lesson as one file, and say what is in it."""
-    if wrong := _no_writer():
-        return wrong
-    from attention_ui.site.command import write_page
+def _writes(name: str) -> Callable[[argparse.Namespace], int | str]:
+    """What writes lessons as files, by its name in `attention_ui/site/command.py`."""
 
-    return write_page(SERVED / "pages", asked)
+    def write(asked: argparse.Namespace) -> int | str:
+        if wrong := _no_writer():
+            return wrong
+        from attention_ui.site import command
 
+        return getattr(command, name)(SERVED / "pages", asked)
 
-def _write_site(asked: argparse.Namespace) -> int | str:
-    """Write all lessons as a folder, and say how large it is."""
-    if wrong := _no_writer():
-        return wrong
-    from attention_ui.site.command import write_site
-
-    return write_site(SERVED / "pages", asked)
+    return write
 
 
 def _no_writer() -> str:
     """What to do where the packages that write lessons as files are missing, in words."""
-    needed = {
-        "markdown_it": "markdown-it-py",
-        "latex2mathml": "latex2mathml",
-        "fontTools": "fonttools",
-    }
-    needed |= {"brotli": "brotli", "vl_convert": "vl-convert-python"}
-    missing = [package for name, package in needed.items() if find_spec(name) is None]
-    if missing:
-        return f"Writing lessons needs packages that are not here: pip install {' '.join(missing)}"
-    return ""
+    from attention_ui.frame.started import no_writer
+
+    return no_writer()
 
 
 def _start(asked: argparse.Namespace) -> int | str:

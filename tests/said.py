@@ -20,14 +20,18 @@ from attention_core.mistakes.layer import layer, right_inputs, with_backward
 from attention_core.mistakes.named import NAMED
 from attention_core.mistakes.rounds import OUTPUT, lights_with
 from attention_core.mistakes.switched import MISTAKES
+from compared import PAIRS, RECORDED, said_of_pair, said_of_recording
 from pieces import apart, every_piece, said_of
 from recalculated import NAMESPACE, TRACE
 from serving import ROOT
 
 FOLDER = ROOT / "tests"
-OF_CODE, OF_MISTAKES, SHEET = (
-    FOLDER / f"{each}" for each in ("said_of_code.toml", "said_of_mistakes.toml", "sheet.txt")
+OF_CODE, OF_MISTAKES, OF_PAIRS, SHEET = (
+    FOLDER / f"{each}"
+    for each in ("said_of_code.toml", "said_of_mistakes.toml", "said_of_pairs.toml", "sheet.txt")
 )
+OF_PAIRS_SAY = """# What is said of two computations that differ by one thing, and of recordings
+# (compared.py). `python tests/said.py` writes it anew: look at what differs."""
 PRIME = (
     Inputs("a b c a d b e", tokenizer="blanks", d_in=5, seed=7),
     HeadsRecipe(n_heads=3, d_head=7, d_value=2, d_model=11, start="rand", by_head=True),
@@ -91,6 +95,12 @@ def write():
         OF_CODE, [*tomllib.loads(OF_CODE.read_text("utf-8"))], lambda name: said_of(*PIECES[name])
     )
     _write(OF_MISTAKES, ["", "backward", *NAMED], said_of_mistake)
+    told = {**dict.fromkeys(PAIRS, said_of_pair), **dict.fromkeys(RECORDED, said_of_recording)}
+    rows = [OF_PAIRS_SAY]
+    for name, said in told.items():
+        lines = "".join(f"  {json.dumps(each, ensure_ascii=False)},\n" for each in said(name))
+        rows.append(f"{json.dumps(name, ensure_ascii=False)} = [\n{lines}]")
+    OF_PAIRS.write_text("\n\n".join(rows) + "\n", encoding="utf-8")
     SHEET.write_text("".join(f"{each}\n" for each in sheet()), encoding="utf-8")
 
 

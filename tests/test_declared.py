@@ -55,6 +55,12 @@ WRONG = {
     "what a control changes": ("page.show()",
         'page.controls = [*page.controls, Control("one", shared.FACTOR.field, changes="weigts")]'
         "\npage.show()", "changes the step 'weigts'"),
+    "a question that stands nowhere": ("    ask=LOOKS_AT,\n", "", "stands on no card"),
+    "a control that nothing reads": ("page.show()",
+        'page.controls = [*page.controls, Control("one_more", shared.FACTOR.field, start=1.0)]'
+        "\npage.show()", "reads the control 'one_more'"),
+    "print": (BODY, f"{BODY}\n    print(v.divide)", "the server’s log"),
+    "a page that is never shown": ("page.show()", "page", "never shows it"),
     "a control twice": ("page.show()",
         "page.controls = [*page.controls, shared.FACTOR]\npage.show()", "two controls"),
 }  # fmt: skip

@@ -219,12 +219,62 @@ def test_a_site_of_lessons_that_are_not_there_is_none(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_package_has_the_lesson_and_a_manifest(tmp_path, capsys):
-    output = tmp_path / "head.zip"
-    assert command.main(["scorm", "build_a_head", "-o", str(output), "predict=off"]) == 0
-    assert "Build a head" in capsys.readouterr().out
+CP, ADLCP = (
+    "{http://www.imsproject.org/xsd/imscp_rootv1p1p2}",
+    "{http://www.adlnet.org/xsd/adlcp_rootv1p2}",
+)
+
+
+@pytest.mark.parametrize(("names", "settings", "shared"), [
+    (["build_a_head"], ["predict=off"], []),
+    (["cross_attention", "build_a_head"], ["seed=3"],
+     ["vega.js", "page.js", "page.css", "fonts.css", "scorm.js"]),
+])  # fmt: skip
+def test_a_package_is_what_its_manifest_says(names, settings, shared, tmp_path, capsys):
+    """By the rules of SCORM 1.2: each name once, each reference leads somewhere, each file is
+    there and is told of, and nothing else is there.
+    """
+    output = tmp_path / "made.zip"
+    assert command.main(["scorm", *names, "-o", str(output), *settings]) == 0
+    said = capsys.readouterr().out
+    assert all(title in said for title in ["Build a head", "Cross-attention"][: len(names)])
     with zipfile.ZipFile(output) as packed:
-        assert {*packed.namelist()} == {"imsmanifest.xml", "build_a_head.html"}
-        manifest = ElementTree.fromstring(packed.read("imsmanifest.xml"))
-    (schema,) = [each.text for each in manifest.iter() if each.tag.endswith("}schemaversion")]
-    assert schema == "1.2"
+        there = {name: packed.read(name).decode() for name in packed.namelist()}
+    assert there.keys() == {"imsmanifest.xml", *(f"{each}.html" for each in names), *shared}
+    manifest = ElementTree.fromstring(there["imsmanifest.xml"])
+    assert [each.tag for each in manifest] == [
+        f"{CP}{name}" for name in ("metadata", "organizations", "resources")
+    ]
+    assert manifest.findtext(f"{CP}metadata/{CP}schemaversion") == "1.2"
+    called = [each.get("identifier") for each in manifest.iter() if each.get("identifier")]
+    assert len({*called}) == len(called)
+    assert all(re.fullmatch(r"[A-Za-z_][\w.-]*", each) for each in called), "names of XML"
+    (organization,) = manifest.find(f"{CP}organizations")
+    assert manifest.find(f"{CP}organizations").get("default") == organization.get("identifier")
+    resources = {each.get("identifier"): each for each in manifest.find(f"{CP}resources")}
+    items = organization.findall(f"{CP}item")
+    lessons = [resources[each.get("identifierref")] for each in items]
+    assert [each.get("href") for each in lessons] == [f"{each}.html" for each in names]
+    assert {each.get(f"{ADLCP}scormtype") for each in lessons} == {"sco"}
+    assert all(each.findtext(f"{CP}title") for each in (organization, *items))
+    assert {each.get("isvisible") for each in items} == {"true"}, "else Open edX leaves it out"
+    listed = set()
+    for each in resources.values():
+        files = [file.get("href") for file in each.findall(f"{CP}file")]
+        assert each.get("href") in (None, *files)
+        assert {one.get("identifierref") for one in each.findall(f"{CP}dependency")} <= {*resources}
+        listed |= {*files}
+    assert listed == there.keys() - {"imsmanifest.xml"}
+    for each in lessons:
+        for address in re.findall(r'(?:href|src)="([^"#]+)["#]', there[each.get("href")]):
+            assert address == "data:," or address in shared, address
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    (["nope", "causal_mask"], "There is no lesson 'nope'."),
+    (["causal_mask", "causal_mask"], "Name each lesson once."),
+    (["causal_mask", "build_a_head", "sed=3"], "None of these lessons has a control 'sed'."),
+    (["seed=3"], "Name a lesson, such as causal_mask."),
+])  # fmt: skip
+def test_a_course_that_cannot_be_is_said(given, said):
+    assert command.main(["scorm", *given]).startswith(said)

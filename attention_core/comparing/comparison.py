@@ -162,8 +162,10 @@ class Comparison(Displayed):
         there = self.difference
         if there is None:
             most = max((each.share for each in self.steps), default=0.0)
-            return [f"No difference: {len(self.steps)} steps are the same, as far as their "
-                    f"precision tells ({percent(most)} of a row at most)."]  # fmt: skip
+            n_steps = len(self.steps)
+            are = f"{n_steps} steps are" if n_steps != 1 else "1 step is"
+            return [f"No difference: {are} the same, as far as precision tells "
+                    f"({percent(most)} of a row at most)."]  # fmt: skip
         name = {"output": "what it gives"}.get(there.step, there.step)
         told = [f"The first step that differs: {there.place}, {name}."]
         if there.words:
@@ -181,8 +183,10 @@ class Comparison(Displayed):
             if odd.any():
                 at = odd.nonzero()[0].tolist()
                 value = float(there.ours[tuple(at)])
-                return [f"  Ours has {value} at {at}, and {int(odd.sum()):,} more such numbers "
-                        "or none; theirs has ordinary numbers there."]  # fmt: skip
+                more = (
+                    f" and {n} more that are infinite or nan" if (n := int(odd.sum()) - 1) else ""
+                )
+                return [f"  Ours has {value} at {at}{more}; theirs has ordinary numbers there."]
         explained = f"{kind_of(there.eps)} explains {percent(there.allowed)}"
         told = [
             f"  By {there.apart.largest:.3g} at most, which is {percent(there.apart.share)} of its "

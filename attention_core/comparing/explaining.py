@@ -164,7 +164,8 @@ def _named(both: Vectors, name: str, ours: Attention, theirs: Attention) -> Name
         tensor = getattr(ours, other)
         if tensor is not None and _is_same(both, tensor):
             return NamedChange(mistake, name, "")
-    if name == "queries" and theirs.keys is not None and _is_same(both, theirs.keys):
+    swapped = {"queries": theirs.keys, "keys": theirs.queries}.get(name)
+    if swapped is not None and _is_same(both, swapped):
         return NamedChange("query_and_key_swapped", name, "")
     back = Vectors(both.theirs, both.ours, both.first, both.allowed, ours.rates)
     unlikely = None

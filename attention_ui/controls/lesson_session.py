@@ -1,6 +1,6 @@
 """All that lasts for a visit, in one object: the session of this app."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -114,11 +114,10 @@ class LessonSession(Session):
 use_session(LessonSession)
 
 
-def this_session() -> LessonSession:
-    """That of the visitor whose page this run draws. Raises Misdeclared while something is made for
-    everybody: that reads sources.
-    """
-    return _this_session()
+this_session: Callable[[], LessonSession] = _this_session
+"""That of the visitor whose page this run draws. Raises Misdeclared while something is made for
+everybody: that reads sources.
+"""
 
 
 @source()

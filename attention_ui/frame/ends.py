@@ -143,7 +143,9 @@ def put_ends(trace: Trace, output: str, marks: Sequence[Mark]) -> None:
                 if is_open:
                     draw_lights([as_taught(each, name) for each in lights_of(trace, output)])
         if "take_away" not in values.hide:
-            label = "**Take it with you**: program, notebook, exercise, spreadsheet, tensors"
+            label = (
+                "**Take it with you**: program, notebook, exercise, spreadsheet, tensors, lesson"
+            )
             with row(label, "take_away", ":material/download:") as is_open:
                 if is_open:
                     take_away(name, trace)

@@ -26,7 +26,8 @@ from attention_core.real_model.tokenizer import Encoded, Tokenizer
 from attention_core.text.tokenizers import visible
 
 from ..reactive.fragments import page_fragments
-from ..reactive.source import is_tracked, source
+from ..reactive.isolation import gate_opened
+from ..reactive.source import source
 from ..words import listed
 from .started import ALONE, MODEL, OWN, SMOL, TINY
 
@@ -83,9 +84,9 @@ def opened(name: str) -> Model:
     path = paths().get(name) or TINY_FOLDER
     with _OPENING:  # else two who come at once would both read its front
         if path not in _MODELS:
-            _MODELS[path] = _opened(path)
-    if is_tracked():
-        _files_of(name)
+            with gate_opened():  # the source below tracks its files
+                _MODELS[path] = _opened(path)
+    _files_of.touch(name)
     return _MODELS[path]
 
 

@@ -12,7 +12,7 @@ from attention_core.recording.recording import Recording
 from attention_core.recording.saved import load_recording
 
 from ..reactive.isolation import gate_opened
-from ..reactive.source import is_tracked, source
+from ..reactive.source import source
 from .started import RECORDING
 
 ENDING = ".safetensors"
@@ -54,8 +54,7 @@ def choices() -> dict[str, str]:
 
 def opened(name: str) -> Recording:
     """A recording, opened once for everybody. Raises ModelRefused, in words."""
-    if is_tracked():
-        _file_of(name)  # once it is written anew, what was made of it is stale
+    _file_of.touch(name)  # once it is written anew, what was made of it is stale
     path = paths().get(name)
     if path is None:
         raise ModelRefused("there is no such recording")

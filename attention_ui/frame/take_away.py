@@ -21,6 +21,7 @@ from attention_core.trace import Step, Trace
 
 from ..controls.covered import EVERY, covered_how
 from ..reactive import settings
+from .as_file import as_file
 from .data_frame import put_frame
 from .file_names import file_name
 
@@ -118,6 +119,7 @@ def take_away(page: str, trace: Trace) -> None:
     with st.container(gap="medium"):
         for download in DOWNLOADS:
             _row(page, trace, download)
+        as_file(page)
         st.markdown(
             "Have you written attention yourself? This file checks it on your own computer, and is "
             "the same on every page."

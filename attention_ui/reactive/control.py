@@ -75,6 +75,10 @@ class Values(Mapping[str, Any]):
             check_open()
         return self._values[name]
 
+    def now(self, name: str) -> Any:
+        """A value for the source of it, which tracks it; no reader is told."""
+        return self._values[name]
+
     def changed(self, before: "Values") -> set[str]:
         """The names of what is another value than before; no reader is told. Raises
         Misdeclared while something is made for everybody.

@@ -16,7 +16,7 @@ paper), nothing waits.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import wraps
 from typing import Any
 
 import streamlit as st
@@ -24,7 +24,7 @@ from streamlit.errors import StreamlitAPIException
 
 from .isolation import Misdeclared
 from .session import this_session
-from .source import Dependencies, Read, Source, current, source
+from .source import Dependencies, Read, Source, current, current_of_each, source
 
 PAGE = ""
 """In the place of a fragment's name: all of the page that is in none."""
@@ -83,12 +83,16 @@ class Fragments:
     """Those that are being drawn, the innermost last."""
     known: dict[Any, Any] = field(default_factory=dict)
     """What was worked out since the last event."""
+    just_found: list[str] | None = None
+    """Those that have to run, at the end of an event: nothing changes until they do."""
     mounted: set[str] = field(default_factory=set)
     """The keys of the widgets that were there when their fragment was drawn last."""
 
     def stale(self) -> list[str]:
         """Those that have to run, without those in one that has to."""
-        now = cache(current)  # most are read by many
+        if self.just_found is not None:
+            return self.just_found
+        now = current_of_each()  # most are read by many
         drawn = {name: one for name, one in self.drawn.items() if name not in (PAGE, WATCHER)}
         found = {name for name, one in drawn.items() if one.is_stale(now)}
         return [name for name in self.drawn if name in found and not self._above(name) & found]
@@ -249,12 +253,14 @@ def rerun_stale(hovered: str = "", of: str = PAGE) -> None:
         here.hovered = frozenset(one for one in here.hovered if one.partition("_")[2] not in gone)
     if here.drawn[PAGE].is_stale():
         st.rerun()
-    rerun([], stale, of=of)  # those that are visible
+    here.just_found = stale
+    try:
+        rerun([], of=of)  # those that are visible
+    finally:
+        here.just_found = None
 
 
-def rerun(
-    names: list[str], stale: list[str] | None = None, is_at_rest: bool = False, of: str = PAGE
-) -> None:
+def rerun(names: list[str], is_at_rest: bool = False, of: str = PAGE) -> None:
     """From a callback: run these fragments and all that are stale and visible, and tell the browser
     what waits. Where Back or Forward asked for the run, all of the page runs anyway; where it is
     the fragment `of` what was used, and no other, it does so by itself.
@@ -263,8 +269,7 @@ def rerun(
         return
     here = page_fragments()
     here.is_at_rest = is_at_rest
-    stale = here.stale() if stale is None else stale
-    visible = {name for name in stale if not here.may_wait(name)}
+    visible = {name for name in here.stale() if not here.may_wait(name)}
     # What waited, and what has others in it, leaves something to tell that is not known yet.
     has_news = bool(names) or any(one.parent in visible for one in here.drawn.values())
     if has_news or not visible or (WATCHER in here.drawn and here.drawn[WATCHER].is_stale()):

@@ -97,25 +97,33 @@ def gate_opened() -> Any:
 
 READABLE = {sys.prefix, sys.base_prefix, *(os.path.abspath(each) for each in sys.path)}
 """Folders whose files are of the program itself, the same for everybody; an app adds its own."""
-_OUTSIDE = {"open", "os.listdir", "os.scandir", "subprocess.Popen", "socket.connect"}
 
 
 def _refuse_outside(event: str, given: tuple) -> None:
     """Raises Misdeclared where what is made for everybody reads a file, also by a library."""
-    if event not in _OUTSIDE or _MAKING.get() is None:
+    if event not in {"open", "os.listdir", "os.scandir", "socket.connect"} or not is_closed():
         return
-    name = given[0]
-    if event == "open" and not isinstance(name, str | bytes | os.PathLike):
-        return  # a file that is open already
-    told = os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else event
-    if event.startswith("os") or event == "open":
+    name, told = given[0], event
+    if event != "socket.connect":
+        if not isinstance(name, str | bytes | os.PathLike):
+            return  # a file that is open already
+        told = os.fsdecode(name)
         place = os.path.abspath(told)
-        if place.startswith(tuple(f"{each}{os.sep}" for each in READABLE)):
+        if place == os.devnull or place.startswith(tuple(f"{one}{os.sep}" for one in READABLE)):
             return
+    if _is_imported(sys._getframe(1)):
+        return
     making = _MAKING.get()
     error = Misdeclared(f"{making.what} reads {told}, which may be another tomorrow. {INSTEAD[0]}")
     making.refused = making.refused or error
     raise error
+
+
+def _is_imported(frame: FrameType | None) -> bool:
+    """Whether a module is being imported there, which looks around on the machine once."""
+    while frame and frame.f_code.co_name != "_find_and_load":
+        frame = frame.f_back
+    return frame is not None
 
 
 sys.addaudithook(_refuse_outside)  # cannot be taken back; a page that opens comes to 3 ms of it

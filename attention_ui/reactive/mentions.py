@@ -2,9 +2,10 @@
 is asked. It is looked at as it is written, also in branches that are seldom taken.
 """
 
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection
+from dataclasses import is_dataclass
 from functools import partial
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
 from . import code_check
@@ -41,9 +42,9 @@ class Mentions:
                 self._ahead += [one.func, *one.args, *one.keywords.values()]
             case str() | ModuleType():
                 self.words |= {one} if isinstance(one, str) else set()
-            case Mapping():
+            case dict() | MappingProxyType():
                 self._ahead += [*one.keys(), *one.values()]
-            case list() | tuple() | Set():
+            case list() | tuple() | set() | frozenset():
                 self._ahead += [*one]
             case type():
                 if self._is_ours(one.__module__):
@@ -51,10 +52,11 @@ class Mentions:
             case property():
                 self._ahead += [one.fget]
             case _:
-                is_declared = hasattr(type(one), "made_by")  # a page, which has all its controls
-                if self._is_ours(type(one).__module__) and not is_declared:
+                # No page or card, which has all controls of its page.
+                is_plain = is_dataclass(one) and not hasattr(type(one), "made_by")
+                if is_plain and self._is_ours(type(one).__module__):
                     self._ahead += [type(one), *getattr(one, "__dict__", {}).values()]
-        if (inner := getattr(one, "__wrapped__", None)) is not None:
+        if callable(one) and (inner := getattr(one, "__wrapped__", None)) is not None:
             self._ahead.append(inner)
 
     def _is_ours(self, module: str) -> bool:

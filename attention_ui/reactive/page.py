@@ -170,10 +170,11 @@ class Card:
                 put_run(run)
 
     def raise_in_place(self, failed: Exception | None) -> None:
-        """What has failed, as the page says what goes wrong."""
-        if failed:
-            with self.page.within(self.name):
-                raise failed
+        """What has failed of what all waits for, where the page says what goes wrong."""
+        if self.opens:
+            with self.page.within(self.name):  # also without: it may have the way to try again
+                if failed:
+                    raise failed
 
     @contextmanager
     def framed(self, made: Made, has_beside: bool) -> Iterator[Any]:

@@ -26,7 +26,7 @@ from .control import (
 from .fields import Choice
 from .fragments import begin_page, check_event
 from .session import the_session, this_session
-from .source import is_tracked, source
+from .source import source
 
 MAX_UNKNOWN, MOST_QUOTED = 4, 40
 
@@ -71,7 +71,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
         each.name: each.field.write(values[each.name]) for each in controls if each.name in along
     }
     state.unread -= values.keys()
-    state.page, state.controls, state.values = page, tuple(controls), values.read_by(_track_value)
+    state.page, state.controls, state.values = page, tuple(controls), values.read_by(value.touch)
     save()
     has_browser = "Mozilla" in st.context.headers.get("User-Agent", "")
     begin_page(is_same, has_browser and not state.is_printed(), state.is_all_at_once())
@@ -150,15 +150,10 @@ def save() -> None:
     state.written = (page, link)
 
 
-def _track_value(name: str) -> None:
-    if is_tracked():
-        value(name)
-
-
 @source()
 def value(name: str) -> Any:
     """That of a control."""
-    return values().unread(name)
+    return the_session().values.now(name)
 
 
 in_widget = value.displayed("a widget")
@@ -318,7 +313,7 @@ def _understand_anew() -> None:
 
 def _understand_as(known: Understood) -> None:
     state, (values, wrong) = this_session(), known
-    state.values, state.unfit = values.read_by(_track_value), {*wrong}
+    state.values, state.unfit = values.read_by(value.touch), {*wrong}
 
 
 def _try(texts: Texts, is_preset: bool = False) -> str | None:
@@ -410,14 +405,15 @@ def link_query(where: str) -> Texts:
 
 def _preset() -> Texts:
     """The preset that is chosen; nothing where there is none."""
-    return {name: chosen()[name] for name in this_session().first}
+    now = chosen()
+    return {name: now[name] for name in this_session().first}
 
 
 def is_changed() -> bool:
     """Whether going back to the start would change anything that this page has a control for."""
-    controls = this_session().controls
-    back = after_preset(chosen(), _preset(), controls, fixed())
-    return any(back.get(each.name) != chosen().get(each.name) for each in controls)
+    controls, now = this_session().controls, chosen()
+    back = after_preset(now, _preset(), controls, fixed())
+    return any(back.get(each.name) != now.get(each.name) for each in controls)
 
 
 def reset() -> None:

@@ -15,7 +15,7 @@ what was made of it is cached by it.
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from typing import Any, Generic, TypeVar
 
 from .isolation import check_open, gate_opened, is_closed
@@ -44,6 +44,13 @@ class Source(Generic[T]):
             return reads[read]
         now = reads[read] = current(read)
         return now
+
+    def touch(self, name: str = "") -> None:
+        """Whoever is being drawn, if anybody is, depends on it as it is now."""
+        if tracking := the_session().tracking:
+            read, reads = (self, name), tracking[-1]
+            if read not in reads:
+                reads[read] = current(read)
 
     def now(self, name: str = "") -> T:
         """The same, tracked by nobody. Raises Misdeclared while something is made for everybody."""
@@ -94,9 +101,16 @@ def currents(reads: Iterable[Read]) -> tuple[Any, ...]:
         return tuple(one._current(name) for one, name in reads)
 
 
-def is_tracked() -> bool:
-    """Whether something is being drawn or made, which depends on what is read now."""
-    return bool(the_session().tracking)
+def current_of_each() -> Callable[[Read], Any]:
+    """`current`, of many reads where nothing changes meanwhile: each is worked out once. Raises
+    Misdeclared while something is made for everybody.
+    """
+    check_open()
+    return cache(_current)
+
+
+def _current(read: Read) -> Any:
+    return read[0]._current(read[1])
 
 
 def track(dependencies: Dependencies) -> None:

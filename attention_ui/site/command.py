@@ -3,9 +3,12 @@
 import logging
 import warnings
 from argparse import Namespace
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+from ..cards.review import declared
+from ..controls.shared import AROUND
 from ..frame.contents import LESSONS
 from .folder import folder
 from .lesson_file import CannotBe, LessonFile, lesson_file
@@ -13,34 +16,59 @@ from .scorm import package
 
 
 def write_page(pages: Path, asked: Namespace) -> int | str:
-    """Write one lesson, as a page or a package. Returns 0, or what is wrong in words."""
-    known = [each.name for each in LESSONS]
-    if asked.lesson not in known:
-        return f"There is no lesson {asked.lesson!r}. There are: {', '.join(known)}."
-    is_package = asked.command == "scorm"
-    output = asked.output or Path(f"{asked.lesson}.{'zip' if is_package else 'html'}")
+    """Write one lesson as a page. Returns 0, or what is wrong in words."""
+    return _write(pages, asked, "html", lambda made: made[0].page().encode())
+
+
+def write_package(pages: Path, asked: Namespace) -> int | str:
+    """Write a lesson, or a course of several, as a package. Returns 0, or what is wrong in words.
+    A setting of a course is set in those lessons that have a control for it.
+    """
+    return _write(pages, asked, "zip", package)
+
+
+def _write(
+    pages: Path, asked: Namespace, kind: str, of: Callable[[Sequence[LessonFile]], bytes]
+) -> int | str:
+    names = [name for name, _ in asked.lessons]
+    if not names:
+        return "Name a lesson, such as causal_mask."
+    if wrong := _unknown(names):
+        return wrong
+    if len({*names}) < len(names):
+        return "Name each lesson once."
+    is_course = len(names) > 1
+    output = asked.output or Path(f"{'course' if is_course else names[0]}.{kind}")
     _be_quiet()
+    made = []
     try:
-        strict = not is_package and asked.strict
-        script = pages / f"{asked.lesson}.py"
-        made = lesson_file(script, dict(asked.settings), asked.app or "", strict)
+        if is_course and (lost := asked.settings.keys() - _known_in(pages, names)):
+            raise CannotBe(f"None of these lessons has a control {sorted(lost)[0]!r}.")
+        for name, own in asked.lessons:
+            known = _known_in(pages, [name]) if is_course else asked.settings
+            texts = {each: text for each, text in asked.settings.items() if each in known} | own
+            is_strict = getattr(asked, "strict", False)
+            made.append(lesson_file(pages / f"{name}.py", texts, asked.app or "", is_strict))
+            if is_course:
+                print(f"{name}: {made[-1].title}", flush=True)
     except CannotBe as error:
         return str(error)
-    written = package(made) if is_package else made.page().encode()
+    written = of(made)
     try:
         output.write_bytes(written)
     except OSError as error:
         return f"{output} cannot be written: {error.strerror}."
-    print(told(made, output, len(written)))
+    if is_course:
+        print(f"{output}: a course of {len(made)} lessons, {len(written) / 1_000:,.0f} kB.")
+    else:
+        print(told(made[0], output, len(written)))
     return 0
 
 
 def write_site(pages: Path, asked: Namespace) -> int | str:
     """Write a site. Returns 0, or what is wrong in words."""
-    known = [each.name for each in LESSONS]
-    for name in asked.lessons:
-        if name not in known:
-            return f"There is no lesson {name!r}. There are: {', '.join(known)}."
+    if wrong := _unknown(asked.lessons):
+        return wrong
     _be_quiet()
     says = partial(print, flush=True)
     made = folder(pages, asked.lessons, app=asked.app or "", says=says)
@@ -74,6 +102,19 @@ def told(made: LessonFile, output: Path, n_bytes: int) -> str:
     if counted["stands"]:
         lines.append(f"These stand as they are: {', '.join(counted['stands'])}.")
     return "\n".join(lines)
+
+
+def _unknown(names: Iterable[str]) -> str:
+    """That there is no lesson of one of these names, in words."""
+    known = [each.name for each in LESSONS]
+    lost = [each for each in names if each not in known]
+    return f"There is no lesson {lost[0]!r}. There are: {', '.join(known)}." if lost else ""
+
+
+def _known_in(pages: Path, names: Iterable[str]) -> set[str]:
+    """The names of all controls that these lessons have."""
+    every = [each for name in names for each in declared(pages / f"{name}.py").controls]
+    return {each.name for each in (*every, *AROUND)}
 
 
 def _be_quiet() -> None:

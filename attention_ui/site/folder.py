@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from ..frame.contents import HOME, LESSONS, Lesson, lesson
@@ -19,15 +20,11 @@ from .lesson_file import (
     SHARED_HEAD,
     LessonFile,
     document,
-    fonts,
     lesson_file,
-    script,
-    style,
+    read,
+    shared_files,
 )
 from .markdown import inline, markdown, plain
-from .vega import vega
-
-_HERE = Path(__file__).parent
 
 
 @dataclass
@@ -89,11 +86,8 @@ def folder(
         text = made.files[f"{each.name}.html"] = one.page_of_site(HEAD, _ways(before, after))
         says(f"{each.name}.html: {each.title}, {len(text) / 1_000:,.0f} kB")
     made.files |= {
-        SHARED["vega"]: vega(),
-        SHARED["script"]: script(),
-        SHARED["style"]: style(),
-        SHARED["fonts"]: fonts(),
-        "home.js": (_HERE / "home.js").read_text(encoding="utf-8"),
+        **shared_files(),
+        "home.js": read("answers.js") + read("home.js"),
         "index.html": _home(made.lessons, chosen),
         "glossary.html": _glossary(known),
     }
@@ -128,17 +122,40 @@ def _home(files: Sequence[LessonFile], chosen: Sequence[Lesson]) -> str:
         '<input id="search" type="search" autocomplete="off"></p>'
         '<ul id="found" aria-live="polite"></ul>'
         '<p id="none" hidden>Nothing here has these words.</p>'
+        f'<p id="due" hidden><b>Coming back</b>: <span></span>. {plain(BACK)}</p>'
     )
     for group, each in groupby(chosen, lambda one: one.group):
         body += f"<h2>{plain(group)}</h2><dl>"
         for one in each:
-            body += f'<dt><a href="{one.name}.html">{plain(one.title)}</a></dt>'
+            body += f'<dt><a href="{one.name}.html">{plain(one.title)}</a>'
+            body += f'<small class="caption" data-lesson="{one.name}"></small></dt>'
             body += f"<dd>{inline(one.idea)}</dd>"
         body += "</dl>"
-    index = json.dumps([*_index(files)], ensure_ascii=False).replace("</", "<\\/")
-    data = f'<script type="application/json" id="index">{index}</script>'
+    body += f'<footer class="caption"><p>{plain(KEPT)}</p><p id="mine"></p></footer>'
+    lessons = [
+        {
+            "name": one.name,
+            "title": one.title,
+            "key": f"{one.name}.{one.settings}",
+            "questions": len(one.told["asks"]),
+        }
+        for one in files
+    ]
+    data = _json("index", [*_index(files)]) + _json("lessons", lessons)
     run = f'{data}<script src="home.js"></script>'
     return document(HOME.title, f"{HEAD}<main>{body}</main>{run}", SHARED_HEAD)
+
+
+BACK = "Their questions are asked once more: while you know them, a lesson waits longer each time."
+KEPT = (
+    "What you have answered stays in this browser alone, and nothing is sent anywhere. As a file "
+    "it goes with you to another browser."
+)
+
+
+def _json(name: str, made: Any) -> str:
+    text = json.dumps(made, ensure_ascii=False).replace("</", "<\\/")
+    return f'<script type="application/json" id="{name}">{text}</script>'
 
 
 def _index(files: Sequence[LessonFile]) -> Iterator[dict[str, str]]:
@@ -184,5 +201,5 @@ def _glossary(known: set[str]) -> str:
 def _worker(files: Mapping[str, str]) -> str:
     """The service worker: of another version wherever a file is another."""
     version = sha256("".join(sorted(map(str, files.items()))).encode()).hexdigest()[:12]
-    text = (_HERE / "worker.js").read_text(encoding="utf-8")
+    text = read("worker.js")
     return text.replace("VERSION", version).replace("FILES_OF_SITE", json.dumps(["./", *files]))

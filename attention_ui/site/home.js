@@ -17,5 +17,37 @@
     }));
     document.getElementById("none").hidden = !asked.length || fitting.length > 0;
   });
+  // What was done in each lesson, and which of them come back today.
+  const answers = window.attentionAnswers, lessons = JSON.parse(document.getElementById("lessons").textContent);
+  const show = () => {
+    const back = answers.coming_back(), due = document.getElementById("due"), waits = [];
+    for (const { name, title, key, questions } of lessons) {
+      const there = document.querySelector(`[data-lesson="${name}"]`), n = Object.keys(answers.read(key)?.given ?? {}).length;
+      there.textContent = n ? ` ${n >= questions ? "✓ " : ""}${Math.min(n, questions)} of ${questions} questions answered` : "";
+      if (back[name]?.[1] <= answers.day) waits.push([back[name][1], name, title]);
+    }
+    waits.sort((one, other) => one[0] - other[0]);
+    due.hidden = !waits.length;
+    due.querySelector("span").replaceChildren(...waits.slice(0, 3).flatMap(([, name, title], at) => [at ? ", " : "",
+      Object.assign(document.createElement("a"), { href: `${name}.html#again`, textContent: title })]));
+  };
+  const mine = () => Object.fromEntries(lessons.map(({ key }) => [key, answers.read(key)]).filter(([, each]) => each));
+  document.getElementById("mine").append(...answers.buttons(mine, "attention", (found) => {
+    let n = 0, others = 0;
+    for (const [key, theirs] of Object.entries(found.answers)) {
+      if (!lessons.some((each) => each.key === key)) { others += 1; continue; }
+      answers.write(key, answers.joined(answers.read(key), theirs));
+      n += 1;
+    }
+    const before = answers.coming_back();
+    for (const [name, wait] of Object.entries(found.coming_back)) {
+      if (!(name in before) && lessons.some((each) => each.name === name)) answers.come_back(name, ...wait);
+    }
+    show();
+    const left = others ? ` ${others} left out: of lessons or settings that are not here.` : "";
+    return n ? `Answers to ${n} ${n === 1 ? "lesson" : "lessons"} taken over.${left}` : `No answers to these lessons are in it.${left}`;
+  }));
+  show();
+  addEventListener("pageshow", show);
   if ("serviceWorker" in navigator) navigator.serviceWorker.register("worker.js").catch(() => {});
 })();

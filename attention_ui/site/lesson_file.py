@@ -9,6 +9,7 @@ import base64
 import gzip
 import html
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,9 +23,12 @@ from fontTools import subset
 
 from ..cards.page import Fold
 from ..cards.review import declared
-from ..controls.shared import PREDICT, SENTENCE, random_fallback_notice
+from ..controls import session
+from ..controls.shared import PREDICT, SENTENCE, TASKS, random_fallback_notice
 from ..frame.basics import takes
 from ..frame.contents import HOME, lesson
+from ..frame.glossary import terms_in
+from ..frame.tasks import parted
 from .baking import Baked
 from .markdown import inline, markdown, plain
 from .reader import MOST_SECONDS, CannotBe, Reader
@@ -74,14 +78,21 @@ def fonts() -> str:
     return found
 
 
+def read(name: str) -> str:
+    """A file that stands beside this one."""
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
 def script() -> str:
     """What runs in a page."""
-    return (_HERE / "page.js").read_text(encoding="utf-8")
+    saves = (_HERE.parent / "streamlit_workarounds" / "saved_picture.js").read_text("utf-8")
+    saves = saves.replace("export default", "window.attentionSavePicture =")
+    return f"{read('answers.js')}(() => {{\n{saves}}})();\n{read('page.js')}"
 
 
 def style() -> str:
     """How a page looks, in both themes, on a phone and on paper."""
-    return (_HERE / "page.css").read_text(encoding="utf-8")
+    return read("page.css")
 
 
 SHARED = {
@@ -92,6 +103,14 @@ SHARED = {
     "worker": "worker.js",
 }
 """The files that the lessons of a site share."""
+
+
+def shared_files() -> dict[str, str]:
+    """What the lessons of a site or of a course share, by the names of the files."""
+    made = {"vega": vega(), "script": script(), "style": style(), "fonts": fonts()}
+    return {SHARED[each]: text for each, text in made.items()}
+
+
 SHARED_HEAD = "".join(
     f'<link rel="stylesheet" href="{SHARED[each]}">' for each in ("fonts", "style")
 )
@@ -136,10 +155,23 @@ class LessonFile:
         foot = f'{data}<script src="{SHARED["script"]}"></script>'
         return document(self.title, f"{before}<main>{self.body}{after}</main>{foot}", SHARED_HEAD)
 
+    def page_of_package(self, before: str) -> str:
+        """The same in a course platform, which has its own ways to other lessons; `before` stands
+        before what runs in it.
+        """
+        data = self._data(vega=SHARED["vega"])
+        foot = f'{before}{data}<script src="{SHARED["script"]}"></script>'
+        return document(self.title, f"<main>{self.body}</main>{foot}", SHARED_HEAD)
+
+    @property
+    def settings(self) -> str:
+        """A short name of the settings that it opens with."""
+        texts = as_json(dict(self.baked.reader.texts)).encode()
+        return blake2b(texts, digest_size=6).hexdigest()
+
     def _data(self, **also: Any) -> str:
         # Else what was answered in one file of a lesson would be answered in another.
-        texts = as_json(dict(self.baked.reader.texts)).encode()
-        also |= {"settings": blake2b(texts, digest_size=6).hexdigest(), "strict": self.strict}
+        also |= {"settings": self.settings, "strict": self.strict}
         told = {**self.told, "lesson": self.name, **also}
         more = told.pop("more")
         return _data("told", packed(as_json(told))) + _data("more", packed(as_json(more)))
@@ -221,7 +253,7 @@ def _body(baked: Baked) -> str:
         made += f'<p class="text caption">Sentence: {told}</p>'
         if notice := random_fallback_notice(reader.base):
             made += f'<p class="text caption">{plain(notice)}</p>'
-    made += "".join(_settings(baked)) + "</header>"
+    made += "".join(_settings(baked)) + f"{_tasks(baked)}</header>"
     folds: dict[int | None, list[Fold]] = {}
     for fold in page.folds:
         folds.setdefault(fold.place, []).append(fold)
@@ -236,9 +268,46 @@ def _body(baked: Baked) -> str:
             '<details class="fold"><summary>What holds of this attention</summary>'
             '<section class="card bare piece" id="what_holds" data-piece></section></details>'
         )
+    made += _words(baked)
     address = writer.app(page.name, reader.texts)
     way = f' <a href="{html.escape(address)}">Open the app</a>' if address else ""
     return f"{made}{FOOT.replace('WAY', way)}"
+
+
+def _tasks(baked: Baked) -> str:
+    """A teacher's tasks, to be answered beside the file."""
+    told = ""
+    for task in baked.reader.base[TASKS.name]:
+        about, words = parted(task)
+        way = ""
+        if about:
+            address = baked.writer.link(about.name, {})
+            title = plain(about.title)
+            way = f'<a href="{html.escape(address)}">{title}</a>: ' if address else f"{title}: "
+        told += f"<li>{way}{plain(words)}</li>"
+    return f"<h2>Tasks</h2><ol>{told}</ol>" if told else ""
+
+
+def _words(baked: Baked) -> str:
+    """The words of this lesson that the glossary has, folded."""
+    if "glossary" in session.names_in("hide"):
+        return ""
+    told = baked.told.tables["html"]
+    here = lesson(baked.reader.page.name)
+    said = [here.title, here.idea]
+    said += [told[each.states["?"]] for each in baked.pieces if each.card and "?" in each.states]
+    bare = (re.sub(r"<(code|math)\b.*?</\1>|<[^>]+>", " ", each, flags=re.S) for each in said)
+    found = dict.fromkeys(term for words in bare for term in terms_in(html.unescape(words)))
+    if not found:
+        return ""
+    each = sorted(found, key=lambda term: term.word.lower())
+    each_told = "".join(
+        f"<dt>{inline(term.heading())}</dt><dd>{inline(term.meaning)}</dd>" for term in each
+    )
+    return (
+        '<details id="words"><summary>The words of this lesson</summary>'
+        f"<dl>{each_told}</dl></details>"
+    )
 
 
 ALONE = "as a file: it needs no server, and sends nothing."
@@ -246,7 +315,7 @@ FOOT = (
     f'<footer class="caption"><p>A lesson of <b>Attention Explorer</b> {ALONE} In the app every '
     "control moves, numbers can be changed, and a program, a notebook and a spreadsheet of what "
     "is shown can be taken along.WAY</p>"
-    '<p id="tally"></p></footer>'
+    '<p id="tally"></p><p id="mine"></p></footer>'
     "<noscript><p>This page is drawn by a script of its own: let scripts run.</p></noscript>"
 )
 

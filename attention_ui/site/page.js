@@ -30,16 +30,16 @@
   const ready = () => vega ??= window.attentionVega ? Promise.resolve()
     : told.vega ? beside(told.vega) : kit.then((code) => { document.head.append(make("script", { textContent: code })); });
 
-  // What was chosen and done here; it stays in this browser, where it may keep anything.
-  const place = `attention.${told.lesson}.${told.settings}`;
-  // What a course platform has kept, in its place, is brief: what was guessed is judged anew.
-  const stored = window.attentionStored ? null : (() => { try { return JSON.parse(localStorage.getItem(place)) } catch { return null } })();
-  const chosen = {}, done = { answered: {}, passed: [], first: {}, ...(stored ?? {}) };
+  // What was chosen and done here; it stays in this browser, where it may keep anything, or with a
+  // course platform. What was guessed is judged anew.
+  const answers = window.attentionAnswers, key = `${told.lesson}.${told.settings}`;
+  const chosen = {}, done = { answered: {}, passed: [], first: {}, again: [] };
   let last = "";
   const keep = () => {
-    try { localStorage.setItem(place, JSON.stringify(done)); } catch { /* a frame of its own */ }
-    window.dispatchEvent(new CustomEvent("attention", { detail: summary() }));
+    answers.write(key, summary().brief);
+    tell();
   };
+  const tell = () => window.dispatchEvent(new CustomEvent("attention", { detail: summary() }));
 
   // --- states ------------------------------------------------------------------------------------
   const name_of = (move, asked) => Object.entries(move).map(([name, text]) => `${name}=${text}`).sort()
@@ -482,20 +482,38 @@
   const box_of = (there) => there.nextElementSibling?.classList.contains("cell") ? there.nextElementSibling : null;
   const close_cell = (there) => box_of(there)?.replaceChildren();
   const way_in = (there) => {
-    const has_more = Boolean(told.pictures[there.dataset.picture].cut);
-    if (!(there.dataset.first || has_more) || there.querySelector(".keys")) return;
-    const more = make("button", { type: "button", className: "plain all-of", textContent: "Show all" });
-    more.onclick = () => {
-      if (!wholes.delete(there.dataset.name)) wholes.add(there.dataset.name);
-      more.textContent = wholes.has(there.dataset.name) ? "Show less" : "Show all";
-      draw(there);
-    };
-    const button = make("button", { type: "button", className: "plain", textContent: "Take a cell apart" });
-    button.onclick = () => {
-      const [name, at] = there.dataset.first.split("|");
-      open_cell(there, [[name, at.split(",").map(Number)]], true);
-    };
-    there.append(make("div", { className: "keys" }, ...(has_more ? [more] : []), ...(there.dataset.first ? [button] : [])));
+    if (there.querySelector(":scope > .keys")) return;
+    const keys = make("div", { className: "keys" });
+    if (told.pictures[there.dataset.picture].cut) {
+      const more = button("Show all", () => {
+        if (!wholes.delete(there.dataset.name)) wholes.add(there.dataset.name);
+        more.textContent = wholes.has(there.dataset.name) ? "Show less" : "Show all";
+        draw(there);
+      }, "plain all-of");
+      keys.append(more);
+    }
+    if (there.dataset.first) {
+      keys.append(button("Take a cell apart", () => {
+        const [name, at] = there.dataset.first.split("|");
+        open_cell(there, [[name, at.split(",").map(Number)]], true);
+      }));
+    }
+    const save = button("Save picture", () => {
+      save.replaceWith(...kinds);
+      kinds[0].focus();
+    });
+    const kinds = ["png", "svg"].map((kind) => button(kind.toUpperCase(), async () => {
+      const dark = theme() === "dark", heading = there.closest(".piece")?.querySelector("h2, h3")?.textContent;
+      const title = [document.title.split(" · ")[0], heading].filter(Boolean).join(": ");
+      const colours = { dark, ink: dark ? "#ffffff" : "#000000", ground: dark ? "#16191D" : "#FCFBF8" };
+      await window.attentionSavePicture({ data: { press: {}, drawn: there.querySelector(".drawn .marks"), kind, title,
+        name: `${told.lesson}_${there.dataset.name}`, ...colours } });
+      kinds[0].replaceWith(save);
+      kinds[1].remove();
+      save.focus();
+    }));
+    keys.append(save);
+    there.append(keys);
   };
   const at_base = (there) => {
     const name = there.dataset.carries;
@@ -620,7 +638,11 @@
     const verdict = guess === null ? null : judged(asked, guess);
     done.answered[name] = { numbers: asked.numbers, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
     done.first[`${name} ${asked.numbers}`] ??= verdict === null ? "shown" : verdict.right ? "right" : "wrong";
+    if (done.again.length && !done.again.some((each) => each.split(" ")[0] === name)) {
+      done.again.push(`${name} ${verdict?.right ? "right" : "wrong"}`);
+    }
     keep();
+    come_back();
     put();
   };
   const first_open = () => Object.keys(told.asks).find(is_open);
@@ -638,6 +660,8 @@
     there.hidden = !asked;
     if (!asked) return;
     if (given) {
+      there.append(make("p", { className: "caption", innerHTML: asked.words }));
+      if (asked.asked) there.append(make("p", { className: "text caption", textContent: asked.asked }));
       const said = make("div", { className: "said", role: "status" });
       if (given.right === null) said.innerHTML = `${asked.answer} ${asked.teaches}`;
       else if (given.numbers !== asked.numbers) said.textContent = "The numbers have changed since your guess.";
@@ -738,18 +762,68 @@
     const brief = { given: Object.fromEntries(answered.map((name) => {
       const { numbers, guess } = done.answered[name];
       return [name, [numbers, guess]];
-    })), passed: done.passed, first: done.first };
-    return { brief, lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length,
+    })), passed: done.passed, first: done.first, again: done.again };
+    // The first verdict on each question, whatever its numbers were.
+    const first_of = (name) => Object.entries(done.first).find(([each]) => each.split(" ")[0] === name)?.[1];
+    const right_of_all = Object.keys(told.asks).filter((name) => first_of(name) === "right").length;
+    return { brief, lesson: told.lesson, questions: Object.keys(told.asks).length, answered: answered.length, right_of_all,
+      tried: Object.keys(told.asks).filter(first_of).length,
       right: each.filter((one) => one === "right").length, guessed: each.filter((one) => one !== "shown").length, done };
   };
-  const restore = ({ given = {}, passed = [], first = {} }) => {
-    Object.assign(done, { passed, first });
-    for (const [name, [numbers, guess]] of Object.entries(given)) {
-      const asked = told.asks[name] && question_of(name);
-      if (!asked) continue;
-      const verdict = guess === null ? null : judged(asked, guess);
+  // Whether a question could be guessed so, whatever the numbers are.
+  const fits = (asked, guess) => guess === null || asked.verdicts !== undefined
+    || guess.length === (asked.kind === "shape" ? asked.sides : asked.truth).length;
+  const restore = ({ given, passed, first, again }) => {
+    const asks = Object.entries(told.asks), known = (each) => each.split(" ")[0] in told.asks;
+    done.passed = passed.filter(known);
+    done.again = again.filter((each) => each === "begun" || known(each));
+    done.first = Object.fromEntries(Object.entries(first).filter(([each]) => known(each)));
+    done.answered = {};
+    for (const [name, { states }] of asks) {
+      if (!(name in given)) continue;
+      const [numbers, guess] = given[name], every = Object.values(states).filter(Boolean);
+      const asked = every.find((each) => each.numbers === numbers);
+      if (!every.length || !fits(asked ?? every[0], guess)) continue;
+      const verdict = guess === null ? null : asked ? judged(asked, guess) : { right: first[`${name} ${numbers}`] === "right", words: "" };
       done.answered[name] = { numbers, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
     }
+  };
+  // Of a site: a lesson all of whose questions are answered comes back, as one marked done does in
+  // the app. Then its questions are asked once more; all right, and it waits longer.
+  const come_back = () => {
+    const names = Object.keys(told.asks);
+    if (!told.worker || !names.length || !names.every((name) => done.answered[name])) return;
+    const box = answers.coming_back()[told.lesson]?.[0];
+    if (box === undefined) answers.come_back(told.lesson, 0);
+    else if (done.again.length) {
+      const is_known = names.every((name) => done.again.includes(`${name} right`));
+      answers.come_back(told.lesson, is_known ? Math.min(box + 1, answers.last) : 0);
+      done.again = [];
+      keep();
+    }
+  };
+  const begin_again = () => {
+    const wait = answers.coming_back()[told.lesson];
+    if (!told.worker || location.hash !== "#again" || !wait || wait[1] > answers.day || done.again.length) return;
+    Object.assign(done, { answered: {}, passed: [], again: ["begun"] });
+  };
+  const own_answers = () => {
+    const there = document.getElementById("mine");
+    if (!there || window.attentionReports || !Object.keys(told.asks).length) return;
+    there.append(...answers.buttons(() => ({ [key]: summary().brief }), told.lesson, (found) => {
+      const theirs = found.answers[key], others = Object.keys(found.answers);
+      if (!theirs) {
+        return others.some((each) => each.startsWith(`${told.lesson}.`))
+          ? "These are answers to this lesson at other settings, so about other numbers: nothing was changed."
+          : "In this file are no answers to this lesson: nothing was changed.";
+      }
+      const before = Object.keys(done.answered).length;
+      restore(answers.joined(summary().brief, theirs));
+      keep();
+      put();
+      const n = Object.keys(done.answered).length - before;
+      return n ? `${n} ${n === 1 ? "answer" : "answers"} taken over.` : "All of these answers were here.";
+    }));
   };
   const tally = () => {
     const there = document.getElementById("tally"), { right, guessed } = summary();
@@ -795,9 +869,14 @@
     if (row) row.ariaExpanded = String(row.parentElement.classList.toggle("whole"));
   });
   all(".piece").forEach(observe);
-  if (window.attentionStored) restore(window.attentionStored);
+  const kept = window.attentionReports ? window.attentionStored?.[told.lesson] : answers.read(key);
+  if (kept) restore(answers.understood(kept));
+  begin_again();
   put();
+  tell();
+  own_answers();
   if (location.hash.includes("=")) { by_address(); put(); }
+  else if (location.hash === "#again") document.querySelector(".ask:not([hidden])")?.scrollIntoView({ block: "center" });
   else if (location.hash) show_anchor();
   const later = () => {
     whole();

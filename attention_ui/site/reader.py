@@ -75,7 +75,7 @@ class Reader:
         self, values: Values, asked: Collection[str] = (), texts: Texts | None = None
     ) -> None:
         """These values, with these questions open and all others answered."""
-        self.session.values = values.read_by(settings._track_value)
+        self.session.values = values.read_by(settings.value.touch)
         self.session.chosen = {**self.texts, **(texts or {})}
         self.session.covering, self.session.cells, self.session.pictures = {}, [], {}
         page_fragments().known.clear()

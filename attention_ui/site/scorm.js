@@ -1,6 +1,6 @@
 // In a course platform that speaks SCORM 1.2: what was done before comes back, and what is done now
-// is reported: a score, of the questions guessed those that were right the first time; and
-// completed, once all are answered.
+// is reported: a score, of all questions those that were right the first time; and completed, once
+// all are answered, or at once where there are none.
 (() => {
   const find = (from) => {
     for (let each = from, n = 0; each && n < 12; n += 1) {
@@ -16,33 +16,43 @@
   const begun = Date.now();
   window.attentionReports = true;
   api.LMSInitialize("");
-  try {
-    const kept = api.LMSGetValue("cmi.suspend_data");
-    if (kept) window.attentionStored = JSON.parse(kept);
-  } catch { /* of an older version: begin anew */ }
-  if (["not attempted", ""].includes(api.LMSGetValue("cmi.core.lesson_status"))) {
-    api.LMSSetValue("cmi.core.lesson_status", "incomplete");
-    api.LMSCommit("");
-  }
   const MOST = 4096; // characters of what is kept
+  let kept = api.LMSGetValue("cmi.suspend_data"), status = api.LMSGetValue("cmi.core.lesson_status");
+  // By lessons: Open edX keeps one for all lessons of a course.
+  let every = {};
+  try {
+    if (kept) every = window.attentionStored = JSON.parse(kept);
+  } catch { /* not ours: begin anew */ }
+  const set = (name, value) => api.LMSSetValue(name, value);
   window.addEventListener("attention", ({ detail }) => {
-    const { questions, answered, right, guessed, brief } = detail;
-    if (guessed) {
-      api.LMSSetValue("cmi.core.score.min", "0");
-      api.LMSSetValue("cmi.core.score.max", "100");
-      api.LMSSetValue("cmi.core.score.raw", String(Math.round((100 * right) / guessed)));
+    const { lesson, questions, tried, right_of_all, brief } = detail;
+    if (questions && tried) {
+      set("cmi.core.score.min", "0");
+      set("cmi.core.score.max", "100");
+      set("cmi.core.score.raw", String(Math.round((100 * right_of_all) / questions)));
     }
-    if (answered >= questions) api.LMSSetValue("cmi.core.lesson_status", "completed");
-    const kept = JSON.stringify(brief);
-    if (kept.length <= MOST) api.LMSSetValue("cmi.suspend_data", kept);
+    // What a platform makes of it, passed or failed, stays so; some do not tell what it is.
+    if (!["completed", "passed", "failed"].includes(status)) {
+      const now = tried >= questions ? "completed" : "incomplete";
+      if (now !== status) set("cmi.core.lesson_status", status = now);
+    }
+    // Of each question its first verdict, which the score is of: more would have no room.
+    const first = {};
+    for (const [each, verdict] of Object.entries(brief.first)) {
+      if (!Object.keys(first).some((one) => one.split(" ")[0] === each.split(" ")[0])) first[each] = verdict;
+    }
+    every = { ...every, [lesson]: { ...brief, first } };
+    if (JSON.stringify(every).length > MOST) every = { [lesson]: every[lesson] };
+    const text = JSON.stringify(every);
+    if (text !== kept && text.length <= MOST) set("cmi.suspend_data", kept = text);
     api.LMSCommit("");
   });
   window.addEventListener("pagehide", () => {
     const seconds = Math.round((Date.now() - begun) / 1000);
     const two = (n) => String(n).padStart(2, "0");
-    api.LMSSetValue("cmi.core.session_time",
+    set("cmi.core.session_time",
       `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`);
-    api.LMSSetValue("cmi.core.exit", "suspend"); // else a platform may drop what is kept
+    set("cmi.core.exit", "suspend"); // else a platform may drop what is kept
     api.LMSFinish("");
   });
 })();

@@ -1,14 +1,15 @@
-"""A lesson as a SCORM 1.2 package, for a course platform: it resumes, and reports a score."""
+"""Lessons as a SCORM 1.2 package, for a course platform: they resume, and report a score."""
 
 import io
 import zipfile
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from xml.sax.saxutils import quoteattr
 
 from ..frame.contents import HOME
-from .lesson_file import ALONE, LessonFile
+from .lesson_file import ALONE, LessonFile, read, shared_files
 from .markdown import plain
 
-_HERE = Path(__file__).parent
 MANIFEST = """<?xml version="1.0" encoding="UTF-8"?>
 <manifest identifier="attention_explorer_{name}" version="1.0"
   xmlns="http://www.imsproject.org/xsd/imscp_rootv1p1p2"
@@ -17,16 +18,26 @@ MANIFEST = """<?xml version="1.0" encoding="UTF-8"?>
   <organizations default="course">
     <organization identifier="course">
       <title>{title}</title>
-      <item identifier="item_{name}" identifierref="resource_{name}"><title>{title}</title></item>
+{items}
     </organization>
   </organizations>
   <resources>
-    <resource identifier="resource_{name}" type="webcontent" adlcp:scormtype="sco"
-      href="{name}.html"><file href="{name}.html"/></resource>
+{resources}
   </resources>
 </manifest>
 """
-
+ITEM = """\
+      <item identifier="item_{name}" identifierref="resource_{name}" isvisible="true">
+        <title>{title}</title>
+      </item>"""
+"""Where `isvisible` is not said, it is true; but Open edX has only those where it is."""
+SCO = """\
+    <resource identifier="resource_{name}" type="webcontent" adlcp:scormtype="sco"
+      href="{name}.html"><file href="{name}.html"/>{shares}</resource>"""
+SHARES = '<dependency identifierref="shared"/>'
+SHARED_RESOURCE = """\
+    <resource identifier="shared" type="webcontent" adlcp:scormtype="asset">{files}</resource>"""
+REPORTER = "scorm.js"
 
 REPORTS = (
     "as a part of a course, which is told which questions were answered, and how many of them "
@@ -35,14 +46,42 @@ REPORTS = (
 """What is so of a package, in the place of `ALONE`."""
 
 
-def package(made: LessonFile) -> bytes:
-    """The package of a lesson, as the bytes of a ZIP file."""
-    title = plain(f"{made.title} · {HOME.title}")
-    script = (_HERE / "scorm.js").read_text(encoding="utf-8")
-    files = {
-        "imsmanifest.xml": MANIFEST.format(name=made.name, title=title),
-        f"{made.name}.html": made.page(f"<script>{script}</script>").replace(ALONE, REPORTS),
-    }
+def package(lessons: Sequence[LessonFile]) -> bytes:
+    """The package of a lesson, or of several as one course in this order, as the bytes of a ZIP
+    file. What several lessons share stands in it once. No lesson may be there twice.
+    """
+    reporter = read(REPORTER)
+    if len(lessons) == 1:
+        (one,) = lessons
+        pages = {f"{one.name}.html": one.page(f"<script>{reporter}</script>")}
+        shared: dict[str, str] = {}
+    else:
+        load = f'<script src="{REPORTER}"></script>'
+        pages = {f"{one.name}.html": one.page_of_package(load) for one in lessons}
+        shared = {**shared_files(), REPORTER: reporter}
+    pages = {name: text.replace(ALONE, REPORTS) for name, text in pages.items()}
+    return _packed({"imsmanifest.xml": _manifest(lessons, [*shared]), **pages, **shared})
+
+
+def _manifest(lessons: Sequence[LessonFile], shared: Sequence[str]) -> str:
+    """What is in a package, and in which order."""
+    title, name = f"{lessons[0].title} · {HOME.title}", lessons[0].name
+    if len(lessons) > 1:
+        # Two courses of the same lessons at other settings are two.
+        about = "".join(one.name + one.settings for one in lessons).encode()
+        title, name = HOME.title, f"course_{blake2b(about, digest_size=6).hexdigest()}"
+    items = [ITEM.format(name=one.name, title=plain(one.title)) for one in lessons]
+    shares = SHARES if shared else ""
+    resources = [SCO.format(name=one.name, shares=shares) for one in lessons]
+    if shared:
+        files = "".join(f"<file href={quoteattr(each)}/>" for each in shared)
+        resources.append(SHARED_RESOURCE.format(files=files))
+    return MANIFEST.format(
+        name=name, title=plain(title), items="\n".join(items), resources="\n".join(resources)
+    )
+
+
+def _packed(files: Mapping[str, str]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as to:
         for name, text in files.items():

@@ -60,7 +60,7 @@ async function pixels(text, twice = 2) {
 export default async function ({ data }) {
   if (!data || window.lastSavedPicture === data.press) return;
   window.lastSavedPicture = data.press;  // once, however many runs come after it
-  const drawn = document.querySelector(`.st-key-drawn_${data.picture} :is(svg, canvas).marks`);
+  const drawn = data.drawn ?? document.querySelector(`.st-key-drawn_${data.picture} :is(svg, canvas).marks`);
   if (!drawn) return;
   const { width, height } = drawn.getBoundingClientRect();
   const text = framed(drawn, width, height, { ...data, letters: await letters() });

@@ -7,10 +7,13 @@ import tomllib
 
 import pytest
 
+from compared import PAIRS, RECORDED, said_of_pair, said_of_recording
 from pieces import apart
-from said import OF_CODE, OF_MISTAKES, PIECES, SHEET, said_of, said_of_mistake, sheet
+from said import OF_CODE, OF_MISTAKES, OF_PAIRS, PIECES, SHEET, said_of, said_of_mistake, sheet
 
-CODE, LAYERS = (tomllib.loads(each.read_text(encoding="utf-8")) for each in (OF_CODE, OF_MISTAKES))
+CODE, LAYERS, TWO = (
+    tomllib.loads(each.read_text(encoding="utf-8")) for each in (OF_CODE, OF_MISTAKES, OF_PAIRS)
+)
 
 
 def near(line):
@@ -35,6 +38,17 @@ def test_code_is_told_what_it_was_told(name):
 @pytest.mark.parametrize("name", LAYERS)
 def test_the_lights_of_a_mistake_say_what_they_said(name):
     check(said_of_mistake(name), LAYERS[name])
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_two_computations_are_told_as_they_were(name):
+    found, known = said_of_pair(name), TWO[name]
+    assert [*map(apart, found)] == [*map(near, known)]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_recording_is_called_what_it_was(name):
+    assert said_of_recording(name) == TWO[name]
 
 
 def test_a_sheet_has_the_cells_that_it_had():

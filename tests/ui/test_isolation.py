@@ -36,7 +36,7 @@ def comes():
 
     def one(link=(), **values):
         state = LessonSession(chosen={"example": "wild_cat", **dict(link)})
-        state.values = Values(values).read_by(settings._track_value)
+        state.values = Values(values).read_by(settings.value.touch)
         _OF_RUN.set(state)
         isolation.SESSION.set(None)
         fragments.begin_page(is_same=False, has_browser=False, all_at_once=False)

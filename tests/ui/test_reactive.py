@@ -271,7 +271,11 @@ def its_names(path):
     return sorted(path.parent.iterdir())
 
 
-@pytest.mark.parametrize("reads", [by_a_library, caught, its_names])
+def by_another_program(_):
+    return subprocess.run(["true"], check=True)
+
+
+@pytest.mark.parametrize("reads", [by_a_library, caught, its_names, by_another_program])
 def test_a_file_is_refused_whoever_reads_it(reads, tmp_path):
     """No look at the code would find what a library opens."""
     path = tmp_path / "numbers.txt"
@@ -293,3 +297,4 @@ def test_a_source_may_read_a_file_and_so_may_the_program_its_own(tmp_path):
         assert in_the_file(path) == "1 2 3"
         assert README.read_text("utf-8")
         assert Path(np.__file__).read_bytes()
+        subprocess.run([sys.executable, "-c", ""], check=True, stderr=subprocess.DEVNULL)

@@ -10,17 +10,19 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from alone import Visitor
 from attention_core.files.refused import ModelRefused
 from attention_core.real_model import by_config
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
 from attention_core.real_model.tiny import TINY as FOLDER
 from attention_core.real_model.tokenizer import Encoded
-from attention_ui.cards import page
 from attention_ui.frame import models
 from attention_ui.lessons.real_model.charts import MOST
 from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.reactive import long_run
+from attention_ui.reactive import page as engine
+from attention_ui.reactive.isolation import made_for_everybody
 from model_folders import config, cut, put, tokenizer
 from sampling import marked
 from visiting import _opened, rendered, small_charts, stands, texts, visit
@@ -291,7 +293,7 @@ def test_what_is_drawn_of_a_model_is_of_its_files_as_they_are_now(own):
 def test_nothing_of_the_text_before_is_there_while_another_is_read(own, monkeypatch):
     random(n_layer=3)(own)
     monkeypatch.setattr(long_run, "MOMENT", 0)
-    monkeypatch.setattr(page, "go_on_with_page", lambda _: None)
+    monkeypatch.setattr(engine, "go_on_with_page", lambda _: None)
     rows = {"row_deeper": True}
     at = stands(_opened(PAGE, {"predict": "on", "prompt": "t7 t8"}, **rows))
     assert [each.value for each in at.header] == ["What it says next"]
@@ -330,3 +332,14 @@ def test_few_tokens_are_tried_as_a_text_where_each_is_cut_into_many(n_around, n_
     with nullcontext() if n_around < 60 else pytest.raises(ModelRefused, match="at most 60 fit"):
         models.a_text.__wrapped__(model)
     assert len(made.asked) == n_tried
+
+
+@pytest.mark.parametrize("name", ["own", "tiny"])
+def test_a_model_may_be_opened_first_where_a_card_asks_for_it(name, own, monkeypatch):
+    """Its files are tracked; and what cuts its texts is a program that has to be started."""
+    random()(own)
+    monkeypatch.setattr(models, "_MODELS", {})
+    visitor = Visitor("real_model")
+    with visitor.here(), made_for_everybody("The card 'one'"):
+        words = {"own": "t1 t2", "tiny": "the cat"}
+        assert models.opened(name).tokenizer.encode(words[name]).ids
