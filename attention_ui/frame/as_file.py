@@ -1,7 +1,7 @@
 """*Lesson*: what is on the screen as a file that is alive without this server.
 
 To write it is work of some seconds to a minute, in Python throughout: a thread of the server would
-take every other turn from a whole class. So a process of its own does it, for one file at a time and
+take every other turn from a whole class. So a process of its own does it, one file at a time and
 at low priority; and the file is kept for whoever asks for the same.
 """
 
