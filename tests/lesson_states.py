@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from attention_ui.picture.table import BY_STEP, CELL, WORD
+from attention_ui.picture.table import BY_STEP, CELL
 from attention_ui.site.told import COLUMN
 
 PACKED = '<script type="text/plain" id="{}">([^<]*)</script>'
@@ -80,12 +80,17 @@ def seen(told: dict[str, Any], place: int | str, move: Mapping[str, str]) -> lis
             texts = json.loads(html.unescape(carried[2]))
             found.append(written_at(columns, texts.index(move[carried[1]])))
         else:
-            found.append({name: each for name, each in columns.items() if {*each} != {None}})
+            found.append({name: each for name, each in columns.items() if any(map(is_told, each))})
     return found
 
 
+def is_told(value: Any) -> bool:
+    """Whether there is anything in a row."""
+    return value is not None
+
+
 def written_at(columns: dict[str, list[Any]], at: int) -> dict[str, list[Any]]:
-    """What is written in each row of a picture where its control is at this position."""
+    """What is written in each cell of a picture where its control is at this position."""
     empty = [None] * len(columns["kind"])
     texts, by = (columns.get(name, empty) for name in ("texts", "by"))
     each = zip(columns["kind"], texts, by, columns.get("text", empty), strict=True)
@@ -93,6 +98,6 @@ def written_at(columns: dict[str, list[Any]], at: int) -> dict[str, list[Any]]:
         "text": [
             many.split("|")[at] if way == BY_STEP and many is not None else text or ""
             for kind, many, way, text in each
-            if kind in (CELL, WORD)
+            if kind == CELL  # around them there may be other words, such as a scale's ends
         ]
     }

@@ -1,6 +1,7 @@
 """Each state of a card that a file tells is what a page that opens at these settings has there."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 import pytest
@@ -47,7 +48,9 @@ def same(mine: list[Any], theirs: list[Any], where: Any) -> None:
     assert mine[0] == theirs[0], where
     for one, other in zip(mine[1:], theirs[1:], strict=True):
         differ = {name for name in {*one, *other} if one.get(name) != other.get(name)}
-        assert not differ, (where, {name: (one.get(name), other.get(name)) for name in differ})
+        for name in differ:
+            pairs = enumerate(zip_longest(one.get(name, ()), other.get(name, ())))
+            assert [(at, each) for at, each in pairs if each[0] != each[1]] == [], (where, name)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,7 @@ def move_of(key: str) -> Move:
 def three_of(baked: Baked) -> Iterator[tuple[str, str]]:
     """Three controls of a lesson that stand in its cards, at their last values."""
     placed = [one for one in baked._placed() if len(baked._texts(one)) > 1]
-    for one in dict.fromkeys([placed[0], placed[len(placed) // 2], placed[-1]]):
+    for one in (placed[at] for at in sorted({0, len(placed) // 2, len(placed) - 1})):
         base = one.field.write(baked.reader.base[one.name])
         yield one.name, next(each for each in reversed(baked._texts(one)) if each != base)
 

@@ -7,9 +7,13 @@
     made.append(...inside);
     return made;
   };
-  const unpack = (text) => new Response(new Blob([Uint8Array.from(atob(text), (letter) =>
-    letter.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  const unpack = (text) => {
+    const letters = atob(text), bytes = new Uint8Array(letters.length);
+    for (let at = 0; at < bytes.length; at++) bytes[at] = letters.charCodeAt(at);
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  };
   const packed = (id) => unpack(document.getElementById(id).textContent);
+  const kit = document.getElementById("vega") && !window.attentionVega ? packed("vega") : null;
   const told = window.attentionTold ?? JSON.parse(await packed("told"));
   // What only a move leads to comes once the first pictures stand, or as soon as something moves.
   let more, is_whole = false;
@@ -24,7 +28,7 @@
   const beside = (src) => new Promise((onload, onerror) =>
     document.head.append(make("script", { src, onload, onerror })));
   const ready = () => vega ??= window.attentionVega ? Promise.resolve()
-    : told.vega ? beside(told.vega) : packed("vega").then((code) => { document.head.append(make("script", { textContent: code })); });
+    : told.vega ? beside(told.vega) : kit.then((code) => { document.head.append(make("script", { textContent: code })); });
 
   // What was chosen and done here; it stays in this browser, where it may keep anything, or with a
   // course platform. What was guessed is judged anew.
@@ -406,8 +410,10 @@
       close_cell(there);
       return;
     }
-    made?.view.finalize();
-    const view = await view_in(there, one, rows(one, there));
+    const view = await in_turn(() => {
+      made?.view.finalize();
+      return view_in(there, one, rows(one, there));
+    });
     views.set(there, { view, one, place, theme: now, less });
     there.dataset.drawn = "now";
     if (there.dataset.chooses) {
@@ -419,6 +425,14 @@
     if (one.chart) return;
     view.addSignalListener("cell", (_, cell) => cell.m && clicked(there, cell));
     way_in(there);
+  };
+  // Views are made one after the other, and the first is seen before the next begins.
+  let turns = Promise.resolve(), is_printed = false;
+  const in_turn = (what) => {
+    if (is_printed) return what();
+    const mine = turns.then(what);
+    turns = mine.catch(() => {}).then(() => new Promise((done) => setTimeout(done)));
+    return mine;
   };
   const tooltips = {};
   const view_in = async (there, one, values) => {
@@ -455,7 +469,8 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
     [...views.keys()].filter((each) => each.dataset.picture).forEach((each) => draw(each)));
   phone.addEventListener("change", () => [...views.keys()].filter((each) => each.dataset.picture).forEach(draw));
-  addEventListener("beforeprint", all_at_once);
+  addEventListener("beforeprint", () => { is_printed = true; all_at_once(); });
+  addEventListener("afterprint", () => { is_printed = false; });
 
   // --- a cell, taken apart -----------------------------------------------------------------------
   const clicked = (there, cell) => {
