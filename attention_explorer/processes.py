@@ -16,6 +16,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+from attention_ui.classroom.classes import PROCESS
 from attention_ui.frame.of_the_system import raise_open_files
 
 WITHOUT_NGINX = (
@@ -72,7 +73,9 @@ class _Process:
         options = ("--server.address=127.0.0.1", "--server.headless=true")
         command = [sys.executable, "-m", "streamlit", "run", str(self.app), *options]
         quiet = subprocess.DEVNULL  # an address that nobody else can reach
-        self.running = subprocess.Popen([*command, f"--server.port={self.port}"], stdout=quiet)
+        named = {**os.environ, PROCESS: str(self.name)}
+        port = f"--server.port={self.port}"
+        self.running = subprocess.Popen([*command, port], stdout=quiet, env=named)
         self.started = self.heard = time.monotonic()
         self.has_answered = False
 

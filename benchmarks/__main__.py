@@ -7,7 +7,7 @@ from functools import partial
 
 from attention_ui.frame.contents import HOME, LESSONS
 
-from . import crowd, lesson_files, measure, recording
+from . import class_votes, crowd, lesson_files, measure, recording
 from .measure import Part, failed, keep
 
 PARTS: dict[str, Callable[[bool], list[Part]]] = {
@@ -15,6 +15,7 @@ PARTS: dict[str, Callable[[bool], list[Part]]] = {
     "start": measure.start,
     "memory": measure.memory,
     "crowd": crowd.crowd,
+    "class": class_votes.class_votes,
     "recording": recording.recording,
     "files": lesson_files.lesson_files,
 }

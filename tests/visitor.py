@@ -102,6 +102,8 @@ class Visitor:
     """The settings, as the address has them, which the server may change."""
     agent: str = "visitor"
     """What it says it is: to a browser, pictures come without what only a hand at them needs."""
+    cookie: str = ""
+    """The cookies that it has, as a browser sends them."""
     sliders: dict[str, Found] = field(default_factory=dict)
     """By their labels."""
     choices: dict[str, Found] = field(default_factory=dict)
@@ -114,6 +116,12 @@ class Visitor:
     """The cards of the page and what else is drawn alone, from the top, and where they stand."""
     rooms: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Where controls stand that pictures of these names carry, or will when a hand comes near."""
+    codes: list[str] = field(default_factory=list)
+    """What the server has sent as code, such as links to copy."""
+    said: str = ""
+    """The last words that tell a number in bold, as those of a class's wall do."""
+    groups: dict[str, Found] = field(default_factory=dict)
+    """Buttons of which one is chosen, by their keys: several may have one label."""
     errors: list[str] = field(default_factory=list)
     script: str = ""
     """The page, as the server calls it."""
@@ -121,7 +129,8 @@ class Visitor:
     _seen: set[str] = field(default_factory=set)
 
     async def enter(self) -> "Visitor":
-        self.socket = await stream(self.url, user_agent_header=self.agent)
+        more = {"additional_headers": {"Cookie": self.cookie}} if self.cookie else {}
+        self.socket = await stream(self.url, user_agent_header=self.agent, **more)
         await self._run(BackMsg())
         return self
 
@@ -150,6 +159,12 @@ class Visitor:
     async def press(self, key: str) -> float:
         message, state = _about(*self.others[key][:2])
         state.trigger_value = True
+        return await self._run(message)
+
+    async def pick(self, key: str, *contents: str) -> float:
+        """Choose one of the buttons of this key by what is written on it, be it there or not."""
+        message, state = _about(self.groups[key].id, self.groups[key].fragment)
+        state.string_array_value.data.extend(contents)
         return await self._run(message)
 
     async def tell(self, key: str, **events: object) -> float:
@@ -209,6 +224,8 @@ class Visitor:
                 of_kind[one.label] = found
             else:
                 known.proto, known.fragment = one, fragment
+            if kind == "button_group":
+                self.groups[key] = Found(one, fragment)
         elif kind == "vega_lite_chart" and name:
             params = {e["name"]: e for e in json.loads(element.vega_lite_chart.spec)["params"]}
             if bind := params.get("step", {}).get("bind"):
@@ -219,6 +236,10 @@ class Visitor:
                 start = round((params["step"]["value"][0]["value"] - chart.least) / chart.width)
                 chart.at, chart.step = (known.at, known.step) if is_known else (start, 1)
                 self.charts[key] = chart
+        elif kind == "markdown" and element.markdown.body.startswith("**"):
+            self.said = element.markdown.body
+        elif kind == "code":
+            self.codes.append(element.code.code_text)
         elif kind == "button":
             self.others[key] = name, fragment, ""
         elif kind == "bidi_component":

@@ -25,6 +25,7 @@ from attention_core.trace import Trace
 from attention_core.utils.validation import among
 
 from ..controls.covered import covered_how
+from ..controls.in_class import class_covers
 from ..controls.lesson_session import this_session
 from ..frame import ends
 from ..frame.contents import lesson
@@ -49,6 +50,7 @@ from ..reactive.session import the_session
 from ..reactive.source import source, tracked_later, untracked
 from .cached import cache
 from .card import framed
+from .class_part import put_class
 from .covers import NUMBERS, SHAPE, Cover, giving_away, joined
 from .elements import InPicture, Picture, note
 from .pinned import since_the_pin
@@ -172,25 +174,31 @@ class Ask:
 
     def covered(self) -> Mapping[str, Cover]:
         """The steps that it covers now, each with how."""
-        if not asks_first():
+        in_class = class_covers(self.key)
+        if not asks_first() and not in_class:
             return {}  # without making what nobody is asked
         asked, _ = self.made()
         hides = self.hides() if is_asked(asked, self.key) else {}
-        return {} if opens(hides) else hides
+        return {} if opens(hides) and not in_class else hides
 
     def is_unanswered(self) -> bool:
         """Whether it is asked, and nobody has answered it or gone on from it."""
         return asks_first() and self.made()[0] is not None and not was_passed(self.key)
+
+    def was_passed(self) -> bool:
+        """Whether it was answered or gone on from, and whoever goes on is not held up by it."""
+        return was_passed(self.key) and is_passable(self.made()[0], self.key)
 
     def is_passable(self) -> bool:
         """Whether it is asked now, and whoever goes on is not held up by it."""
         if not asks_first():
             return False
         asked, _ = self.made()
-        return is_passable(asked) and is_asked(asked, self.key) and not opens(self.hides())
+        is_open = is_passable(asked, self.key) and is_asked(asked, self.key)
+        return is_open and not opens(self.hides())
 
     def draw(self) -> None:
-        if asks_first():
+        if asks_first() or class_covers(self.key):
             with untracked():  # it is drawn for what is asked, whatever that covers
                 covered = frozenset(self.covered())
             _is_covering(self.name)
@@ -515,7 +523,7 @@ class Page(engine.Page):
             return [
                 f"card_{card.name}"
                 for card in self.every_card()
-                if card.ask and was_passed(card.ask.key) and is_passable(card.ask.made()[0])
+                if card.ask and card.ask.was_passed()
             ]
 
     def went_on(self, passed: Iterable[str]) -> None:
@@ -572,6 +580,7 @@ class Page(engine.Page):
 
     def draw(self) -> None:
         """Its cards, or one of them alone, and what it ends with."""
+        put_class()
         alone = settings.values().card
         if self.has_pins and not alone:
             fragment("pinned", lambda: since_the_pin(self.trace, self.trace_of, self.controls))

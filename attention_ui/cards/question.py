@@ -1,7 +1,7 @@
 """Predict, then reveal: a question covers the picture that would answer it until a guess."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import takewhile
@@ -11,12 +11,14 @@ import streamlit as st
 
 from attention_core.trace import Step
 
+from ..classroom.classroom import Asked, First
+from ..controls.in_class import answered_alone, class_covers, teaches
 from ..controls.lesson_session import this_session
 from ..frame import hand_out
 from ..reactive import settings
 from ..reactive.fragments import event
 from ..reactive.source import source, untracked
-from ..reactive.widget import about_as_wide, begin_anew, sent
+from ..reactive.widget import about_as_wide, begin_anew
 from .covers import SHAPE, Cover
 from .elements import set_values
 from .questions import Pick, Question, Verdict
@@ -24,6 +26,7 @@ from .show import chart
 
 PREDICT = "predict"
 MOST_BUTTONS = 16
+ASKED_IN_CLASS = ":material/groups: Your class is asked this now: [answer at the top](#class)."
 LOOK: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
 IS_WORDS = re.compile(r"(\d+(, \d+)*: ?)?(?:[^\W_]|[␣ ])*[.,]?")
 """No sign of Markdown, of HTML or of one of Streamlit's own marks."""
@@ -98,22 +101,27 @@ def asks_first() -> bool:
 
 def is_asked(asked: Question | None, key: str) -> bool:
     """Whether a question covers what it hides: neither answered yet nor gone on from."""
-    values = settings.values()
-    if asked is None or not asks_first():
+    if asked is None:
         return False
-    if values.paper:
+    if class_covers(key):
         return True
-    if is_passable(asked) and _has_gone_on(key):
+    if not asks_first():
+        return False
+    if settings.values().paper:
+        return True
+    if is_passable(asked, key) and _has_gone_on(key):
         return False
     given: Guess | None = _given(key)
     return given is None or bool(asked.until_right and given.verdict and not given.verdict.right)
 
 
-def is_passable(asked: Question | None) -> bool:
+def is_passable(asked: Question | None, key: str) -> bool:
     """Whether who goes on is shown what a question covers: not in a game, nor where a teacher's
-    link holds that one guesses.
+    link holds that one guesses, nor in a class that is asked this, or on its teacher's screen.
     """
-    return asked is not None and not asked.until_right and PREDICT not in settings.values().lock
+    if asked is None or asked.until_right or teaches() or class_covers(key):
+        return False
+    return PREDICT not in settings.values().lock
 
 
 def went_on(key: str) -> None:
@@ -174,7 +182,9 @@ def put_question(
     else:
         given: Guess | None = _given(key)
         with st.container(key=f"question_{name}", **LOOK):
-            if given is None and is_passable(asked) and _has_gone_on(key):
+            if class_covers(key):
+                st.markdown(ASKED_IN_CLASS, width="content")
+            elif given is None and is_passable(asked, key) and _has_gone_on(key):
                 _passed(key, asked)
             elif given is None:
                 _ask(key, asked, now, ":material/psychology_alt: **Predict first.** ", name)
@@ -225,19 +235,7 @@ def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> No
     if asked.asked:
         st.text(asked.asked, width="content")
     widget = f"guess_{key}"
-    if isinstance(asked, Pick) and (asked.in_full or _as_buttons(asked)):
-        offered = ("Your guess", range(len(asked.choices)))
-        look: dict[str, Any] = {"format_func": asked.choices.__getitem__, "key": widget}
-        look |= {"on_change": _picked, "args": (key, widget, asked, now)}
-        look |= {"label_visibility": "collapsed"}
-        if asked.in_full:
-            st.radio(*offered, index=None, **look)
-        else:
-            st.pills(*offered, width=about_as_wide("", asked.choices), wrap=True, **look)
-    else:
-        asked.ask(widget)
-        reveal = {"type": "primary", "on_click": _revealed, "args": (key, widget, asked, now)}
-        st.button("Check", key=f"reveal_{key}", **reveal)
+    put_choices(asked, widget, _revealed, (key, widget, asked, now), "Check", f"reveal_{key}")
     shown = {"type": "tertiary", "on_click": _judge, "args": (key, asked, now, None)}
     with st.container(horizontal=True, width="content", gap="small"):  # in one line, or below
         st.button("Show me", key=f"skip_{key}", **shown)
@@ -247,6 +245,36 @@ def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> No
     if guesses.missing == key:
         guesses.missing = ""
         st.markdown(f":orange[:material/info:] {asked.missing}")
+
+
+def put_choices(
+    asked: Any, widget: str, given: Callable[..., None], args: tuple, press: str, button: str
+) -> None:
+    """What a question is answered with: `given` is called with `args` once a choice was picked, or
+    a button with these words pressed. It finds the answer by `answer_in`.
+    """
+    if _picks_at_once(asked):
+        offered = ("Your guess", range(len(asked.choices)))
+        look: dict[str, Any] = {"format_func": asked.choices.__getitem__, "key": widget}
+        look |= {"on_change": given, "args": args, "label_visibility": "collapsed"}
+        if asked.in_full:
+            st.radio(*offered, index=None, **look)
+        else:
+            st.pills(*offered, width=about_as_wide("", asked.choices), wrap=True, **look)
+    else:
+        asked.ask(widget)
+        st.button(press, key=button, type="primary", on_click=given, args=args)
+
+
+def answer_in(asked: Any, widget: str) -> Any | None:
+    """What the widgets of a question hold; None where they hold no answer."""
+    guess = asked.guess(widget)
+    return None if guess is None else asked.understood(guess)
+
+
+def _picks_at_once(asked: Question) -> bool:
+    """Whether a choice that is picked is an answer, without a button."""
+    return isinstance(asked, Pick) and (asked.in_full or _as_buttons(asked))
 
 
 def _offer_all(name: str) -> None:
@@ -268,26 +296,43 @@ def _as_buttons(asked: Question) -> bool:
     )
 
 
-def _picked(key: str, widget: str, asked: Pick, now: int) -> None:
-    place = sent(widget)
-    if isinstance(place, int) and 0 <= place < len(asked.choices):
-        _judge(key, asked, now, [place])
-
-
 def _revealed(key: str, widget: str, asked: Question, now: int) -> None:
-    guess = asked.guess(widget)
-    if guess is None:
-        this_session().own(Guesses).missing = key
-    else:
+    guess = answer_in(asked, widget)
+    if guess is not None:
         _judge(key, asked, now, guess)
+    elif not _picks_at_once(asked):
+        this_session().own(Guesses).missing = key
 
 
 @event()
 def _judge(key: str, asked: Question, now: int, guess: Any) -> None:
     """From a callback: a guess, or None of who asked to be shown."""
     verdict = None if guess is None else asked.judged(guess)
+    answered_alone(key, _first(asked, now, guess, verdict))
+    _keep(key, now, guess, verdict)
+
+
+def _keep(key: str, now: int, guess: Any, verdict: Verdict | None) -> None:
     tally().count(key, now, verdict)
     this_session().own(Guesses).given[key] = Guess(now, guess, verdict)
+
+
+def _first(asked: Question, now: int, guess: Any, verdict: Verdict | None) -> First:
+    """What a class's teacher may know of it. How far off a row is, is that of one person."""
+    if verdict is None:
+        return First(now, None)
+    words = verdict.words if verdict.distance is None else asked.answer()
+    return First(now, verdict.right, asked.in_words(guess), words)
+
+
+def uncover_in_class(asked: Asked, numbers: Sequence[float] | None) -> None:
+    """In an event, or before a page is drawn: a class was shown the numbers that it was asked for.
+    Whoever has voted has guessed; all others are shown the answer.
+    """
+    question = asked.question
+    guess = None if numbers is None else question.understood(numbers)
+    verdict = None if guess is None else question.judged(guess)
+    _keep(asked.key, asked.fingerprint, guess, verdict)
 
 
 def _answered(key: str, asked: Question, now: int, given: Guess, tells_tally: bool = True) -> None:

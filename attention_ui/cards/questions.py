@@ -12,6 +12,9 @@ from ..reactive.widget import sent
 NONE = "none of them"
 """The choice for "no other choice applies", where several can be picked."""
 
+MOST_SIDE = 9_999
+"""The longest side of a shape that can be typed."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -59,6 +62,14 @@ class Question(ABC):
     @abstractmethod
     def answer(self) -> str:
         """What is right, in a sentence of ours: said to who has not guessed."""
+
+    @abstractmethod
+    def understood(self, numbers: Sequence[float]) -> Any | None:
+        """The guess that these numbers are, of whoever sent them; None where they are none."""
+
+    @abstractmethod
+    def in_words(self, guess: Any) -> str:
+        """A guess in a few words, which may hold a person's text."""
 
     def drawn(self, _: Any) -> Any | None:
         """The truth over the guess, where there is a picture of it."""
@@ -113,6 +124,14 @@ class Pick(Question):
     def answer(self) -> str:
         return self.truth()
 
+    def understood(self, numbers: Sequence[float]) -> list[int] | None:
+        places = [int(each) for each in numbers if each in range(len(self.choices))]
+        is_one = len(places) == len(numbers) == len({*places})
+        return sorted(places) if is_one and (self.many or len(places) == 1) else None
+
+    def in_words(self, guess: list[int]) -> str:
+        return ", ".join(self.choices[place] for place in guess) or NONE
+
 
 @dataclass(frozen=True, kw_only=True)
 class Shape(Question):
@@ -130,7 +149,7 @@ class Shape(Question):
         with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
             for side, each in zip(self.sides, self._keys(key), strict=True):
                 st.number_input(
-                    side, min_value=1, max_value=9_999, value=None, step=1, key=each, width=132
+                    side, min_value=1, max_value=MOST_SIDE, value=None, step=1, key=each, width=132
                 )
 
     def guess(self, key: str) -> tuple[int, ...] | None:
@@ -139,6 +158,13 @@ class Shape(Question):
 
     def answer(self) -> str:
         return f"It is {self._shape()}."
+
+    def understood(self, numbers: Sequence[float]) -> tuple[int, ...] | None:
+        sizes = tuple(int(each) for each in numbers if each in range(1, MOST_SIDE + 1))
+        return sizes if len(sizes) == len(numbers) == len(self.truth) else None
+
+    def in_words(self, guess: tuple[int, ...]) -> str:
+        return " × ".join(map(str, guess))
 
     def _shape(self) -> str:
         return " × ".join(f"{axis} {size}" for axis, size in self.truth)

@@ -20,6 +20,8 @@ SLIDERS = 330
 GUESS, TRUTH = "your guess", "the weights"
 CLOSE = 0.1
 """A guess at most this far off counts as right."""
+SLACK = 1e-3
+"""By so much the sum of a row may differ from 1, once its numbers were rounded."""
 
 
 def distance(guess: Sequence[float], truth: Sequence[float]) -> float:
@@ -118,6 +120,15 @@ class Row(Question):
     def answer(self) -> str:
         found = zip(self.truth, self.labels, strict=True)
         return f"The weights are {listed([f'{w:.2f} for {key}' for w, key in found])}."
+
+    def understood(self, numbers: Sequence[float]) -> tuple[float, ...] | None:
+        is_row = len(numbers) == len(self.labels) and all(0 <= each <= 1 for each in numbers)
+        return tuple(numbers) if is_row and abs(sum(numbers) - 1) < SLACK else None
+
+    def in_words(self, guess: tuple[float, ...]) -> str:
+        most = max(guess)
+        tops = [name for name, each in zip(self.names, guess, strict=True) if each == most]
+        return f"most on {listed(tops)}" if len(tops) < len(guess) else "all alike"
 
     def drawn(self, guess: tuple[float, ...]) -> Chart:
         return bars(self.names, {GUESS: guess, TRUTH: self.truth})

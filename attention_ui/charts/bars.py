@@ -51,6 +51,12 @@ def width_of(n_bars: int) -> int:
     return BAR * max(n_bars, 4) + AXIS
 
 
+def up(column: str) -> alt.Y:
+    """Shares from 0 to 1, upwards."""
+    axis = alt.Axis(tickCount=4, gridColor=palette.MUTED, gridOpacity=0.2, **QUIET)
+    return alt.Y(column, title=None, stack=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+
 @template("fit-x")
 def _template(n_rows: int, wide: str) -> alt.LayerChart:
     across = alt.X(
@@ -61,10 +67,6 @@ def _template(n_rows: int, wide: str) -> alt.LayerChart:
         ),
         scale=alt.Scale(paddingInner=0.24, paddingOuter=0.12),
     )
-
-    def up(column: str) -> alt.Y:
-        axis = alt.Axis(tickCount=4, gridColor=palette.MUTED, gridOpacity=0.2, **QUIET)
-        return alt.Y(column, title=None, stack=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
     legend = alt.Legend(orient="top", title=None, labelFontSize=12) if n_rows == 2 else None
     colour = alt.Color(

@@ -10,7 +10,7 @@ import streamlit as st
 from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.text.tokenizers import TOKENIZERS
 
-from ..controls import session
+from ..controls import in_class, session
 from ..controls.fields import MAX_TOKENS
 from ..controls.lesson_session import this_session
 from ..controls.shared import (
@@ -64,6 +64,7 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     ours = {each.name for each in around}
     settings.arrive(name, around, known_among({*st.query_params} - ours))
     _check_fixed_names()
+    in_class.arrive()
     values = settings.values()
     this_session().fixed = fixed_now(around)
     is_calm = values.large or st.context.is_embedded

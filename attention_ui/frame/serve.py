@@ -9,13 +9,14 @@ import streamlit as st
 from starlette.routing import Route
 
 from ..streamlit_workarounds.deep_pages import deep_pages
+from .class_links import class_links
 from .contents import LESSONS
 from .of_the_system import pack_with_less_effort, raise_open_files, search_seldom, send_at_once
 
 
 def routes() -> list[Route]:
-    """One route for each page."""
-    return deep_pages(["", *(lesson.name for lesson in LESSONS)])
+    """One route for each page, and those of classes."""
+    return class_links() + deep_pages(["", *(lesson.name for lesson in LESSONS)])
 
 
 @asynccontextmanager

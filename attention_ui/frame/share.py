@@ -8,12 +8,14 @@ from ..controls.shared import MAX_TASKS, TASKS
 from ..reactive import settings
 from . import hand_out
 from .address import address_of
+from .class_share import MadeClass, make_class
 from .contents import SECTIONS
 
 
 def share() -> None:
     """The link to this page, with a button to copy it, and a panel for teachers."""
     if st.button("Share", key="share"):
+        this_session().renew(MadeClass())
         _panel()
 
 
@@ -41,6 +43,7 @@ def _panel() -> None:
         extra["embed"] = "true"
     query = seen | {name: value for name, value in extra.items() if value}
     st.code(address_of(query), language=None, wrap_lines=True)
+    make_class()
     st.markdown(
         "**On paper.** A hand-out of this page: no controls, its questions with room to write, and "
         "their answers on the last sheet."

@@ -109,7 +109,8 @@ def _refuse_outside(event: str, given: tuple) -> None:
             return  # a file that is open already
         told = os.fsdecode(name)
         place = os.path.abspath(told)
-        if place == os.devnull or place.startswith(tuple(f"{one}{os.sep}" for one in READABLE)):
+        folders = tuple(f"{one}{os.sep}" for one in READABLE)
+        if place == os.devnull or f"{place}{os.sep}".startswith(folders):
             return
     if _is_imported(sys._getframe(1)):
         return
@@ -120,8 +121,8 @@ def _refuse_outside(event: str, given: tuple) -> None:
 
 
 def _is_imported(frame: FrameType | None) -> bool:
-    """Whether a module is being imported there, which looks around on the machine once."""
-    while frame and frame.f_code.co_name != "_find_and_load":
+    """Whether a module is being looked for or imported there, on this machine once for all."""
+    while frame and frame.f_code.co_name not in {"_find_and_load", "_find_spec"}:
         frame = frame.f_back
     return frame is not None
 

@@ -14,11 +14,12 @@ from torch import nn
 
 from attention_core.export.check_file import NAME, PARTS, check_file
 from attention_core.lights.light import OF_GRADIENTS, TITLES
+from attention_core.lights.measures import LARGE
 from attention_core.lights.own_code.checking import lights_of_code, looked_at, subject_of
 from attention_core.lights.own_code.command import main
 from attention_core.lights.own_code.naming import MISTAKES_OF_CODE
 from attention_core.lights.own_code.report import LIKELY
-from attention_core.lights.own_code.subjects import IN_BATCH, Open
+from attention_core.lights.own_code.subjects import IN_BATCH, LOW, Open
 from fresh import BARE
 from pieces import PIECES, SHAPES, WAYS, made, wrong_pieces, wrong_ways
 from sampling import each_once
@@ -642,3 +643,25 @@ def test_a_cache_is_tried_token_by_token_and_after_a_prompt():
     assert looked_at(module, True).is_right
     after_a_prompt = [(3, 0), *((1, at) for at in range(3, 7))]
     assert lengths[-12:] == [*((1, at) for at in range(7)), *after_a_prompt]
+
+
+# --- what the code is given ----------------------------------------------------------------------
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_scores_that_code_meets_are_as_large_as_is_said(causal):
+    met = []
+
+    def attention(q, k, v):
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        met.append(scores.abs().max().item())
+        if causal:
+            scores = scores.masked_fill(~torch.ones_like(scores).tril().bool(), -torch.inf)
+        return scores.softmax(-1) @ v
+
+    looked_at(attention, causal)
+    assert max(met) == pytest.approx(LARGE, rel=1e-4)
+    ordinary = [each for each in met if each < 100]
+    assert len(ordinary) > 20
+    assert max(each for each in met if each < 20) < 8, "most are drawn around 0"
+    lows = [each for each in met if 100 < each < LARGE / 2]
+    assert bool(lows) == causal, "only where keys are hidden are all visible ones made unlikely"
+    assert {round(each / LOW, 4) for each in lows} <= {0.5, 1.0}

@@ -188,7 +188,6 @@ def test_a_wrong_answer_leaves_covered_what_stays_until_it_is_right(visitor):
 
 def test_what_is_picked_or_revealed_is_judged_and_what_is_not_there_is_not(visitor, monkeypatch):
     sent = {}
-    monkeypatch.setattr(asking, "sent", sent.get)
     monkeypatch.setattr("attention_ui.cards.questions.sent", sent.get)
     guesses = visitor.state.own(Guesses)
     for place, verdict in (
@@ -201,14 +200,16 @@ def test_what_is_picked_or_revealed_is_judged_and_what_is_not_there_is_not(visit
     ):
         guesses.given.clear()
         sent["w"] = place
-        asking._picked("page.a", "w", PICK, 7)
+        asking._revealed("page.a", "w", PICK, 7)
         assert guesses.given == ({"page.a": Guess(7, [place], verdict)} if verdict else {})
+        assert guesses.missing == "", "who unpicks a choice is not asked for one"
     guesses.given.clear()
     sent["w"] = None
-    asking._revealed("page.a", "w", PICK, 7)
+    in_a_box = replace(PICK, choices=["*a*", "b"])
+    asking._revealed("page.a", "w", in_a_box, 7)
     assert (guesses.given, guesses.missing) == ({}, "page.a")
     sent["w"] = 1
-    asking._revealed("page.a", "w", PICK, 7)
+    asking._revealed("page.a", "w", in_a_box, 7)
     assert guesses.given == {"page.a": Guess(7, [1], RIGHT)}
     monkeypatch.setattr(asking, "begin_anew", sent.pop)
     sent["guess_page.a"] = 1

@@ -1,5 +1,6 @@
 """The engine by itself, with a page of apples: nothing here is about attention."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -297,4 +298,17 @@ def test_a_source_may_read_a_file_and_so_may_the_program_its_own(tmp_path):
         assert in_the_file(path) == "1 2 3"
         assert README.read_text("utf-8")
         assert Path(np.__file__).read_bytes()
+
+
+def test_a_module_may_be_looked_for_anywhere(tmp_path, monkeypatch):
+    """Also where it lies is looked through, and what it reads of the machine as it begins."""
+    (tmp_path / "numbers.txt").write_text("1 2 3")
+    (tmp_path / "looked_for.py").write_text(
+        "from pathlib import Path\nREAD = Path(__file__).with_name('numbers.txt').read_text()"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with isolation.made_for_everybody("The card 'one'"):
+        assert importlib.util.find_spec("looked_for")
+        assert importlib.util.find_spec("not_there_at_all") is None
+        assert importlib.import_module("looked_for").READ == "1 2 3"
         subprocess.run([sys.executable, "-c", ""], check=True, stderr=subprocess.DEVNULL)

@@ -7,6 +7,8 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 
 from ...controls import session
+from ...controls.in_class import InClass
+from ...controls.lesson_session import this_session
 from ...controls.shared import MAKES_VECTORS, PROJECTED
 from ...frame.basics import LINE
 from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, WAY, lesson
@@ -73,6 +75,7 @@ def home(pages: Path) -> None:
     values = open_page("home", CONTROLS)
     if not values.card:
         st.title(HOME.title, anchor=False)
+        _class()
         show_what_differs()
         show_tasks()
         first, *_ = EXAMPLES.values()
@@ -97,6 +100,13 @@ def home(pages: Path) -> None:
     with place:
         hero(values)
     session.settle_cell()
+
+
+def _class() -> None:
+    if this_session().own(InClass).code:
+        from ...cards.class_part import put_class  # it loads torch, which the page can do without
+
+        put_class()
 
 
 def _way() -> None:

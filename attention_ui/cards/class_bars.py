@@ -1,0 +1,68 @@
+"""What a class has answered, as a chart: by the question's own words and its own judgement."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ..charts.chart import Chart
+from ..charts.votes import LETTERS, rows_over, votes
+from ..classroom.classroom import Guess
+from .questions import NONE, Pick, Question
+from .row_question import Row
+
+Tally = Sequence[tuple[Guess, int]]
+MOST_BARS = 16
+"""More choices than these are shown where somebody has picked them."""
+
+
+def drawn(asked: Any, tallies: Sequence[Tally], is_open: bool, letters: int = LETTERS) -> Chart:
+    """The bars of the last two turns; of a row, everybody's over one another, in the last turn.
+    What is right is marked where the numbers are open. `letters` are so many pixels high.
+    """
+    if isinstance(asked, Row):
+        rows = [guess for guess, n in tallies[-1] for _ in range(n)]
+        return rows_over(asked.names, rows, asked.truth if is_open else None, letters)
+    counts = [Counter(dict(each)) for each in tallies[-2:]]
+    if isinstance(asked, Pick):
+        names, turns, right = _picked(asked, counts)
+    else:
+        names, turns, right = _written(asked, counts)
+    return votes(names, turns, right if is_open else (), letters)
+
+
+def in_words(asked: Question, guess: Guess) -> str:
+    """An answer as it was given; it may hold a person's text."""
+    return asked.in_words(asked.understood(guess))
+
+
+def is_right(asked: Question, guess: Guess) -> bool:
+    """As the question judges it."""
+    return asked.judged(asked.understood(guess)).right
+
+
+def _picked(
+    asked: Pick, counts: Sequence[Counter[Guess]]
+) -> tuple[list[str], list[list[int]], list[bool]]:
+    """The choices, how often each was picked, and which are right alone."""
+    places = range(len(asked.choices))
+    each = [
+        [sum(n for guess, n in turn.items() if place in guess) for place in places]
+        for turn in counts
+    ]
+    shown = [at for at in places if len(places) <= MOST_BARS or any(turn[at] for turn in each)]
+    names = [asked.choices[at] for at in shown]
+    turns = [[turn[at] for at in shown] for turn in each]
+    if asked.many:  # which of several are right, is judged of all together: words say it
+        return [*names, NONE], [[*turn, n[()]] for turn, n in zip(turns, counts, strict=True)], []
+    return names, turns, [is_right(asked, (at,)) for at in shown]
+
+
+def _written(
+    asked: Question, counts: Sequence[Counter[Guess]]
+) -> tuple[list[str], list[list[int]], list[bool]]:
+    """What was written, most often first."""
+    every: Counter[Guess] = sum(counts, Counter())
+    found = [guess for guess, _ in every.most_common(MOST_BARS)]
+    names = [in_words(asked, guess) for guess in found]
+    turns = [[turn[guess] for guess in found] for turn in counts]
+    return names, turns, [is_right(asked, guess) for guess in found]

@@ -1,0 +1,18 @@
+"""The browser asks whether its class has gone on, and tells it where it has."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ..controls.in_class import InClass, class_pulse
+from ..controls.lesson_session import this_session
+from ..streamlit_workarounds.unseen_component import unseen
+
+_browser = unseen("class_changes", Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))
+
+
+def put_changes(changed: Callable[[], None]) -> None:
+    """At the end of what a class has on a page: has `changed` called when it has gone on; or takes
+    the visitor out of the class.
+    """
+    told = {"pulse": class_pulse(), "leaves": this_session().own(InClass).leaves}
+    _browser(key="class_changes", data=told, on_changed_change=changed, height=1)

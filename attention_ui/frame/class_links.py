@@ -1,0 +1,139 @@
+"""The addresses of a class: the link that all open, the teacher's own, and the class's pulse.
+
+They set one cookie, which no script can read: so a person is a browser, however often a page is
+loaded or opened, and the teacher's code stands in no address that is shown on a wall. Nothing that
+a visitor sends is written into an answer.
+"""
+
+from html import escape
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from ..classroom.classes import CLASSES
+from ..classroom.classroom import LASTS, Classroom
+from ..controls.in_class import COOKIE, LEARNER, TEACHER, parted
+from .contents import HOME
+
+SERVED: list[bool] = []
+"""Whether these addresses are there: a server that knows no `st.App` has none of them."""
+NEW = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+NO_CLASS = (
+    "There is no class with this code. It may have ended, or the server was started anew, which "
+    "ends every class. Ask your teacher for the link, or look at each letter once more."
+)
+FULL = "Nobody else can join this class: it is full, or your teacher has closed it."
+TOO_MANY = "Too many codes were tried from here that are none. Wait a minute, then try again."
+LOOK = (
+    ":root{color-scheme:light dark}body{font:1.1rem/1.5 sans-serif;max-width:34rem;"
+    "margin:12vh auto;padding:0 1.2rem}"
+)
+
+
+def class_links() -> list[Route]:
+    """The routes of a class, before those of the pages."""
+    SERVED[:] = [True]
+    return [
+        Route("/class/now", _pulse),
+        Route("/class/leave", _leave, methods=["POST"]),
+        Route("/class/{code}", _join),
+        Route("/class/{code}/{token}", _teach),
+    ]
+
+
+async def _join(asked: Request) -> Response:
+    """Take part, as the one that this browser is in the class already, or as a new one."""
+    room = _room(asked)
+    if not isinstance(room, Classroom):
+        return room
+    code, role, name = parted(asked.cookies.get(COOKIE, ""))
+    is_known = code == room.code and (
+        room.knows(name) if role == LEARNER else room.is_teacher(name)
+    )
+    if is_known:
+        return _to(room, "..")
+    person = room.joins()
+    return _with(_to(room, ".."), asked, room, LEARNER, person) if person else _said(FULL, 403)
+
+
+async def _teach(asked: Request) -> Response:
+    """Take the class's own side."""
+    room = _room(asked)
+    if not isinstance(room, Classroom):
+        return room
+    token = asked.path_params["token"][:100]
+    if not room.is_teacher(token):
+        CLASSES.tries.was_wrong(_address(asked))
+        return _said(NO_CLASS, 404)
+    return _with(_to(room, "../.."), asked, room, TEACHER, token)
+
+
+async def _leave(_: Request) -> Response:
+    """No class any more."""
+    gone = Response(status_code=204, headers=NEW)
+    gone.delete_cookie(COOKIE, httponly=True, samesite="lax")
+    return gone
+
+
+async def _pulse(asked: Request) -> Response:
+    """A short text that is another one whenever the screen of this browser would be."""
+    code, role, name = parted(asked.cookies.get(COOKIE, ""))
+    room = CLASSES.get(code) if code else None
+    pulse = ""
+    if room and role == LEARNER and room.knows(name):
+        room.hears(name)
+        pulse = room.pulse(is_teacher=False)
+    elif room and role == TEACHER and room.is_teacher(name):
+        pulse = room.pulse(is_teacher=True)
+    return JSONResponse({"pulse": pulse}, headers=NEW)
+
+
+def _room(asked: Request) -> Classroom | Response:
+    """The class of a link; or what is said where there is none, or too many were tried."""
+    address = _address(asked)
+    if not CLASSES.tries.may(address):
+        return _said(TOO_MANY, 429)
+    room = CLASSES.get(asked.path_params["code"])
+    if room is None:
+        CLASSES.tries.was_wrong(address)
+        return _said(NO_CLASS, 404)
+    return room
+
+
+def _address(asked: Request) -> str:
+    """Whom a request comes from: a proxy of this machine says so last, and nobody else is asked."""
+    host = asked.client.host if asked.client else ""
+    if host in ("127.0.0.1", "::1"):
+        host = asked.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()[:60] or host
+    return host
+
+
+def _to(room: Classroom, above: str) -> Response:
+    page, link = room.where()
+    name = "" if page == HOME.name else page
+    query = f"?{urlencode(link)}" if link else ""
+    return RedirectResponse(f"{above}/{name}{query}", 303, headers=NEW)
+
+
+def _with(answer: Response, asked: Request, room: Classroom, role: str, name: str) -> Response:
+    scheme = asked.headers.get("x-forwarded-proto", asked.url.scheme)
+    answer.set_cookie(
+        COOKIE,
+        f"{room.code}:{role}:{name}",
+        max_age=int(LASTS),
+        httponly=True,
+        samesite="lax",
+        secure=scheme == "https",
+    )
+    return answer
+
+
+def _said(words: str, status: int) -> Response:
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width"><title>{HOME.title}</title><style>{LOOK}</style>'
+        f'<h1>No class here</h1><p>{escape(words)}</p><p><a href="../">Go on alone</a></p></html>'
+    )
+    return HTMLResponse(page, status, headers=NEW)

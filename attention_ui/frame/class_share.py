@@ -1,0 +1,100 @@
+"""The links of a class, and how one is made: a part of *Share*."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit, urlunsplit
+
+import streamlit as st
+
+from ..classroom.classes import CLASSES
+from ..controls import session
+from ..controls.in_class import InClass
+from ..controls.lesson_session import this_session
+from ..controls.shared import PREDICT
+from ..reactive import settings
+from .class_links import SERVED
+from .contents import HOME
+
+MOST_CLASSES = "Too many classes are on at this server. Try again when one of them has ended."
+
+IN_A_FRAME = (
+    "Within another page, a browser keeps no class: open the lesson by itself, and make it there."
+)
+ASKS_NOTHING = (
+    "The link that you opened keeps “Ask me first” off, so a class would have nothing to vote on. "
+    "Open the lesson without `predict=off`, and make it there."
+)
+
+
+@dataclass
+class MadeClass:
+    """The class that was made in the panel which is open: its links are shown once."""
+
+    code: str = ""
+    token: str = ""
+    problem: str = ""
+
+
+def make_class() -> None:
+    """In the panel *Share*: makes a class, and shows its two links."""
+    if not SERVED:
+        return
+    st.markdown(
+        "**A class that votes.** Ask your class a question of this page: they answer on their own "
+        "screens, talk, answer again, and see the numbers when you uncover them. Nobody gives a "
+        "name."
+    )
+    made, values = this_session().own(MadeClass), settings.values()
+    if st.context.is_embedded:
+        st.markdown(f":orange[:material/info:] {IN_A_FRAME}")
+    elif not values.predict and PREDICT.name in settings.fixed.now():
+        st.markdown(f":orange[:material/info:] {ASKS_NOTHING}")
+    elif this_session().own(InClass).now is not None:
+        st.markdown("You are in a class already: it stands at the top of the page.")
+    elif not made.code:
+        st.button("Make a class", key="make_class", on_click=_make, icon=":material/groups:")
+        if made.problem:
+            st.markdown(f":orange[:material/info:] {made.problem}")
+    else:
+        st.markdown("The class is there. **For your class**, as a link and on the wall:")
+        st.code(link_of(made.code), language=None, wrap_lines=True)
+        st.markdown(
+            "**For you alone.** This one leads the class, and is shown only now. Open it at the "
+            "wall, and keep it for a second screen of yours."
+        )
+        mine = link_of(made.code, made.token)
+        st.code(mine, language=None, wrap_lines=True)
+        st.link_button("Open your side", mine, icon=":material/co_present:", type="primary")
+
+
+def _make() -> None:
+    made = this_session().own(MadeClass)
+    room = CLASSES.make(this_session().page, class_settings())
+    if room is None:
+        made.problem = MOST_CLASSES
+    else:
+        made.code, made.token = room.code, room.token
+
+
+def class_settings() -> dict[str, str]:
+    """What a link says for the class: the numbers of this page, and not what stands around."""
+    around = {each.name for each in this_session().controls if each.of_page}
+    mine = {PREDICT.name, "large", *around}
+    return {name: text for name, text in session.shared().items() if name not in mine}
+
+
+def link_of(code: str, token: str = "") -> str:
+    """The address that brings somebody into a class, or, with its token, its teacher."""
+    page = urlsplit(st.context.url or "")
+    path = page.path.rstrip("/")
+    if this_session().page != HOME.name:
+        path = path.rpartition("/")[0]
+    ends = "/".join(filter(None, ["class", code, token]))
+    return urlunsplit((page.scheme, page.netloc, f"{path}/{ends}", "", ""))
+
+
+def qr_code(link: str) -> str:
+    """The squares of a link, to be pointed at by a phone."""
+    import segno  # here: it takes an eighth of a second, and few pages need it
+
+    code = segno.make(link, error="m", micro=False)
+    return code.svg_inline(scale=6, border=2, dark="#000", light="#fff")
