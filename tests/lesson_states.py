@@ -8,8 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from attention_ui.cards.review import declared
 from attention_ui.picture.table import BY_STEP, CELL
-from attention_ui.site.told import COLUMN
+from attention_ui.site.reader import Reader
+from attention_ui.site.told import COLUMN, Told
+from attention_ui.site.writer import Writer
+from conftest import ROOT
 
 PACKED = '<script type="text/plain" id="{}">([^<]*)</script>'
 
@@ -101,3 +105,23 @@ def written_at(columns: dict[str, list[Any]], at: int) -> dict[str, list[Any]]:
             if kind == CELL  # around them there may be other words, such as a scale's ends
         ]
     }
+
+
+def page_at(name: str, texts: dict[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """A page at these settings with no question open, and its cards by their names. Work that a
+    click begins is as far as where the lesson opens: done there alone.
+    """
+    page = declared(ROOT / "pages" / f"{name}.py")
+    reader, told = Reader(page, texts, most_seconds=0.0), Told()
+    here, first, cards = reader.base, Reader(page, {}).base, {}
+    with reader.here():
+        writer = Writer(reader, told, is_base=False)
+        for card in page.every_card():
+            reader.base = first
+            reader.goes_to(here, (), texts)
+            with reader.within(card):
+                made = reader.made(card)
+                reader.base = here  # where the controls in pictures stand
+                at = (card.name, (), frozenset())
+                cards[card.name] = "" if made is None else writer.card(card, made, at)
+    return tables_of(told), cards

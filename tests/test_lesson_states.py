@@ -14,32 +14,12 @@ from attention_ui.site.reader import Reader
 from attention_ui.site.told import Told
 from attention_ui.site.writer import Writer
 from conftest import ROOT
-from lesson_states import seen, tables_of, told_in
+from lesson_states import page_at, seen, tables_of, told_in
 from sampling import marked
 
 NAMES = [each.name for each in LESSONS]
 FEW, SOME = ("build_a_head", "divide_by_sqrt_d"), ("causal_mask", "kept_small")
 """Lessons of which every state is compared: quickly, and slowly."""
-
-
-def opened(name: str, texts: dict[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """A page at these settings with no question open, and its cards by their names. Work that a
-    click begins is as far as where the lesson opens: done there alone.
-    """
-    page = declared(ROOT / "pages" / f"{name}.py")
-    reader, told = Reader(page, texts, most_seconds=0.0), Told()
-    here, first, cards = reader.base, Reader(page, {}).base, {}
-    with reader.here():
-        writer = Writer(reader, told, is_base=False)
-        for card in page.every_card():
-            reader.base = first
-            reader.goes_to(here, (), texts)
-            with reader.within(card):
-                made = reader.made(card)
-                reader.base = here  # where the controls in pictures stand
-                at = (card.name, (), frozenset())
-                cards[card.name] = "" if made is None else writer.card(card, made, at)
-    return tables_of(told), cards
 
 
 def same(mine: list[Any], theirs: list[Any], where: Any) -> None:
@@ -67,7 +47,7 @@ def test_every_state_is_that_of_a_page_which_opens_there(name):
                 moves.setdefault(move_of(move), []).append(piece.name)
     assert len(moves) > 5
     for move, names in moves.items():
-        there, cards = opened(name, dict(move))
+        there, cards = page_at(name, dict(move))
         for each in names:
             place = told["pieces"][each]["states"][key_of(move, ())]
             mine, theirs = seen(told, place, dict(move)), seen(there, cards[each], dict(move))
@@ -97,7 +77,7 @@ def test_at_three_settings_every_card_is_that_of_a_page_which_opens_there(name):
         baked = Baked(reader, Writer(reader, told), 0, moves=False).bake()
         settings = [*three_of(baked)]
     for move in settings:
-        there, cards = opened(name, dict([move]))
+        there, cards = page_at(name, dict([move]))
         for piece in [each for each in baked.pieces if each.card]:
             with reader.here():
                 is_read = baked._may_reach(piece.name, (move,))

@@ -9,6 +9,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from pathlib import Path
 from threading import Thread
 from urllib.parse import urlencode
@@ -20,12 +21,15 @@ from axe_playwright_python.sync_playwright import Axe
 from attention_ui.cards.questions import Shape
 from attention_ui.cards.row_question import Row
 from attention_ui.controls.shared import FIRST
+from attention_ui.frame.contents import LESSONS
 from attention_ui.frame.spaced_repetition import DAYS
+from attention_ui.picture.table import CELL, ON_NARROW, WORD
 from attention_ui.site.folder import folder
 from attention_ui.site.lesson_file import lesson_file
 from attention_ui.site.scorm import package
 from browser_tools import open_page, script, settled
 from conftest import ROOT
+from lesson_states import columns_of, page_at, pictures_in
 
 SEEN = script("seen_in_pictures")
 
@@ -55,13 +59,13 @@ def moved(page, **texts):
 def drawn(page):
     """All pictures of a file are drawn, also those that are not in sight."""
     page.evaluate(
-        """async () => { for (const each of document.querySelectorAll('details')) each.open = true;
-        dispatchEvent(new Event('beforeprint')); }"""
+        """() => { for (const each of document.querySelectorAll('details')) each.open = true;
+        for (const each of ['beforeprint', 'afterprint']) dispatchEvent(new Event(each)); }"""
     )
     page.wait_for_function(
-        "() => [...document.querySelectorAll('.picture')].every((one) => one.dataset.drawn)"
+        """() => attention.is_settled()
+        && [...document.querySelectorAll('.picture')].every((one) => one.dataset.drawn)"""
     )
-    page.wait_for_timeout(300)
     return page.evaluate(SEEN)
 
 
@@ -91,6 +95,59 @@ def test_each_number_and_each_tooltip_is_the_app_s(name, texts, page, new_page, 
         more, less = (Counter(each["written"]) for each in (mine[picture], seen))
         assert (more - less, less - more) == ({}, {}), picture
         assert mine[picture]["told"] == seen["told"], picture
+
+
+@pytest.mark.parametrize("name", [each.name for each in LESSONS])
+def test_every_lesson_has_the_words_of_its_pictures_and_their_tooltips(name, new_page, tmp_path):
+    """As the tables of its pictures say them, of a page that was made apart."""
+    made = lesson_file(
+        ROOT / "pages" / f"{name}.py", {"predict": "off"}, moves=False, most_seconds=0.0
+    )
+    file = tmp_path / "page.html"
+    file.write_text(made.page(), encoding="utf-8")
+    page = opened(new_page, file)
+    mine = drawn(page)
+    told, cards = page_at(name, {"predict": "off"})
+    n_compared = 0
+    for html in cards.values():
+        for tag in re.findall(r'<div class="picture"[^>]*>', html):
+            (picture,) = re.findall(r'data-name="(\w+)"', tag)
+            columns = columns_of(told, *pictures_in(tag))
+            if picture not in mine:
+                continue  # on a canvas, in which nothing can be read
+            n_compared += 1
+            seen, rows = mine[picture], rows_of(columns)
+            cells = [tooltip(row) for row in rows if row["kind"] == CELL]
+            assert {each for each in cells if each} <= {*seen["told"]}, picture
+            around = [row for row in rows if row["kind"] == WORD and row["when"] != ON_NARROW]
+            words = {row["text"] for row in around if row["text"] and not row.get("by")}
+            assert words <= {*seen["written"], " "}, picture
+            known = {row.get("text") or "" for row in rows}
+            known |= {each for row in rows for each in (row.get("texts") or "").split("|")}
+            assert {*seen["written"]} <= known, picture
+    assert n_compared or name == "notebooks_numbers"
+
+
+def rows_of(columns):
+    return [dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True)]
+
+
+def tooltip(row):
+    """What the picture's specification makes of a cell (`REST` of `picture/spec.py`)."""
+    where, along, tip, exact, so = map(row.get, ("where", "along", "tip", "exact", "so"))
+    number = tip if exact is None else f"{abs(exact):.4f}"
+    if exact is not None and exact < 0 and float(number):
+        number = f"−{number}"
+    if row.get("gives") is not None:
+        so = f"“{row['asks']}” takes in {row['share']} of “{row['gives']}”"
+    if where is None:
+        made = {"title": tip}
+    else:
+        made = {"title": where if along is None else f"{where} · {along}", "=": number, "so": so}
+    if not made["title"]:
+        return None
+    made = {name: each for name, each in made.items() if each is not None}
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
 
 
 def test_a_question_covers_judges_and_uncovers(new_page, tmp_path):
@@ -208,9 +265,10 @@ def test_a_strict_file_draws_where_no_text_may_become_code(frame, new_page, tmp_
     within.locator(".cell math").first.wait_for()
 
 
-def test_nothing_keeps_anybody_from_using_it(new_page, tmp_path):
+@pytest.mark.parametrize("name", ["causal_mask", "simplified_attention", "notebooks_numbers"])
+def test_nothing_keeps_anybody_from_using_it(name, new_page, tmp_path):
     """Light and dark, on a phone: axe finds nothing, and nothing is wider than the window."""
-    file = file_of(tmp_path, "causal_mask")
+    file = file_of(tmp_path, name)
     for options in ({"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}):
         page = opened(new_page, file, **options)
         drawn(page)
@@ -220,6 +278,65 @@ def test_nothing_keeps_anybody_from_using_it(new_page, tmp_path):
         ]
         assert told == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("name", ["build_a_head", "kept_small"])
+def test_what_moved_is_what_opens_there(name, new_page, tmp_path):
+    """A view that was given what is another, beside one that is drawn anew."""
+    file = file_of(tmp_path, name, moves=True, predict="off")
+    page = opened(new_page, file)
+    drawn(page)
+    controls = page.evaluate("attention.told.controls")
+    for control, told in islice(controls.items(), 3):
+        text = next(each for each in reversed(told["texts"]) if each != told["base"])
+        moved(page, **{control: text})
+        there = opened(new_page, file, f"#{urlencode({control: text})}")
+        assert drawn(page) == drawn(there), control
+        moved(page, **{control: told["base"]})
+        there.context.close()
+    assert controls
+
+
+def test_a_phone_has_of_a_card_what_it_has_in_the_app(new_page, tmp_path):
+    """Its words and its main picture, without the lines that this comes from; then the rest."""
+    phone = {"viewport": {"width": 390, "height": 844}}
+    page = opened(new_page, file_of(tmp_path, "causal_mask"), **phone)
+    page.wait_for_selector("#mask .picture.is-brief[data-drawn] svg text")
+
+    def high():
+        return page.evaluate("document.documentElement.scrollHeight")
+
+    brief, ask = high(), page.locator(".ask[data-ask=row]")
+    assert brief < 4_200
+    assert not ask.is_visible()
+    titles = page.locator("#mask svg text", has_text=re.compile("^(scores|mask|masked_scores)$"))
+    assert titles.all_text_contents() == ["masked_scores"]
+    page.locator("#mask").get_by_role("button", name="Show all").click()
+    page.wait_for_function("attention.is_settled()")
+    assert len(titles.all()) == 3
+    row = page.locator("#weights").get_by_role("button", name="Predict first")
+    row.click()
+    assert ask.is_visible()
+    assert row.get_attribute("aria-expanded") == "true"
+    assert high() > brief + 500
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_function("attention.is_settled()")
+    assert len(page.locator("#weights svg text", has_text=re.compile("weights$")).all()) == 2
+    assert not row.is_visible()
+
+
+@pytest.mark.parametrize(("address", "said"), [
+    ("#window=99", "Not applied: window=99. “Window: keys, its own included” can be 0, 1, 2,"),
+    ("#sed=3&window=4", "Not applied: sed=3. No control moves here."),
+])  # fmt: skip
+def test_what_an_address_cannot_set_is_said(address, said, new_page, tmp_path):
+    page = opened(new_page, file_of(tmp_path, "causal_mask"), address)
+    assert page.locator("#not_applied").inner_text().startswith(said)
+    page.evaluate("location.hash = '#window=4'")
+    page.wait_for_function("() => !document.getElementById('not_applied')")
+    page.wait_for_selector("#mask .picture[data-drawn]")
+    page.wait_for_function("() => document.querySelector('#mask .moves input').value === '4'")
 
 
 def test_it_is_used_by_keyboard_alone(new_page, tmp_path):
@@ -330,8 +447,12 @@ def test_answers_go_to_another_browser_as_a_file(new_page, tmp_path):
     assert loaded(other, "x.json", saved) == "1 answer taken over."
     assert other.locator(".ask .said").count() == 1
     assert loaded(other, "x.json", saved) == "All of these answers were here."
+    told["answers"][key]["given"][name][1] = [0]
+    assert loaded(other, "x.json", json.dumps(told).encode()) == "All of these answers were here."
     other.reload()
     other.locator(".ask .said").first.wait_for()
+    kept = other.evaluate("name => attention.done.answered[name].guess", name)
+    assert kept is None, "what was answered here stays"
     at_others = opened(new_page, file_of(tmp_path, "causal_mask", window="2"))
     assert "at other settings" in loaded(at_others, "x.json", saved)
 
