@@ -16,7 +16,7 @@ from ..controls.in_class import InClass, class_now
 from ..controls.lesson_session import this_session
 from ..frame.basics import LINE
 from ..frame.class_changes import put_changes
-from ..frame.class_share import class_settings, link_of, qr_code
+from ..frame.class_share import class_settings, link_of, put_reach, qr_code
 from ..frame.contents import lesson
 from ..reactive import settings
 from ..reactive.fragments import event, fragment
@@ -243,6 +243,7 @@ def _put_link(now: Now) -> None:
             st.markdown("Point your phone here, or open")
             st.text(link)
             st.markdown(f"The class is called `{spoken(now.code)}`. It asks for no name.")
+            put_reach(link)
             closed = f"closes_{now.code}"
             put_in(closed, now.is_closed)
             st.toggle("Nobody else joins", key=closed, on_change=_closes, args=(closed,))

@@ -25,6 +25,12 @@ ASKS_NOTHING = (
 )
 
 
+HERE_ALONE = (
+    "This address is known to this computer alone. Open the app at the address that your class "
+    "can reach, and make the class there."
+)
+
+
 @dataclass
 class MadeClass:
     """The class that was made in the panel which is open: its links are shown once."""
@@ -57,6 +63,7 @@ def make_class() -> None:
     else:
         st.markdown("The class is there. **For your class**, as a link and on the wall:")
         st.code(link_of(made.code), language=None, wrap_lines=True)
+        put_reach(link_of(made.code))
         st.markdown(
             "**For you alone.** This one leads the class, and is shown only now. Open it at the "
             "wall, and keep it for a second screen of yours."
@@ -90,6 +97,12 @@ def link_of(code: str, token: str = "") -> str:
         path = path.rpartition("/")[0]
     ends = "/".join(filter(None, ["class", code, token]))
     return urlunsplit((page.scheme, page.netloc, f"{path}/{ends}", "", ""))
+
+
+def put_reach(link: str) -> None:
+    """That a link leads nobody else anywhere, where it does."""
+    if urlsplit(link).hostname in ("localhost", "127.0.0.1", "::1"):
+        st.markdown(f":orange[:material/info:] {HERE_ALONE}")
 
 
 def qr_code(link: str) -> str:
