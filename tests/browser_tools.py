@@ -91,6 +91,19 @@ def open_page(page, url, path="", first_visit=False):
     assert found == wanted, f"the app has no page {wanted}: it went to {found}"
 
 
+def make_class(page, url, lesson):
+    """Make a class by *Share*, and take its teacher’s side. Returns the link for all."""
+    open_page(page, url, lesson)
+    click(page.get_by_role("button", name="Share"))
+    click(page.get_by_role("button", name="Make a class"))
+    codes = page.locator("[data-testid=stCode]").all_inner_texts()
+    for_all, mine = [text.strip() for text in codes if "/class/" in text]
+    page.goto(mine)
+    settled(page)
+    assert "/class/" not in page.url
+    return for_all
+
+
 def open_row(page, name):
     page.locator(f".st-key-row_{name} details:not([open]) > summary").first.click()
     settled(page)

@@ -157,4 +157,4 @@ def said_of_recording(name):
             model(input_ids=given["input_ids"][:, at : at + 3], past_key_values=cache)
         if cache is None:
             model(**given)
-    return [repr(seen), *map(repr, seen)]
+    return [repr(seen), *map(repr, seen), repr(seen[0].call())]

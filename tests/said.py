@@ -63,7 +63,9 @@ def said_of_mistake(name):
 
 
 def sheet():
-    """Each row of a small workbook, its cells in one line; then what colours them."""
+    """Each row of a small workbook, its cells in one line; then how wide its columns are, and what
+    colours its cells.
+    """
     inputs, recipe = SMALL
     book = spreadsheet(attend_heads(embed(inputs), recipe), "A title")
     with zipfile.ZipFile(io.BytesIO(book)) as parts:
@@ -75,6 +77,8 @@ def sheet():
     for page in pages:
         for row in page.iterfind(".//row", NAMESPACE):
             yield " | ".join(_cell(each, texts) for each in row)
+        for each in page.iterfind(".//col", NAMESPACE):
+            yield " ".join(f"{name}:{each.get(name)}" for name in ("min", "max", "width"))
         for each in page.iterfind(".//conditionalFormatting", NAMESPACE):
             told = [(one.tag.rpartition("}")[2], sorted(one.attrib.items())) for one in each.iter()]
             yield re.sub(r"[^\w.:#-]+", " ", f"{told[0][1]} {told[1:]}").strip()

@@ -17,8 +17,8 @@ def held(monkeypatch):
     """What is asked for, each held until it is let go; what is written fails if so named."""
     asked, go_on = [], threading.Semaphore(0)
 
-    def write(address, app):
-        asked.append((address, app))
+    def write(command, address, app):
+        asked.append((command, address, app))
         go_on.acquire()
         if "wrong" in address:
             raise CouldNot("wrong cannot be used: <b>.")
@@ -32,15 +32,17 @@ def held(monkeypatch):
 def test_one_is_written_at_a_time_and_the_same_one_once(held):
     asked, go_on = held
     files = Files()
-    assert [files.ask(f"lesson_{at}", "") for at in range(MOST_WAITING)] == [True] * MOST_WAITING
-    assert not files.ask("one_more", ""), "too many wait"
-    assert files.ask("lesson_0", ""), "it is on its way"
-    assert files.n_before(files.get("lesson_3", "")) == 3
+    assert [files.ask(("page", f"lesson_{at}", "")) for at in range(MOST_WAITING)] == [
+        True
+    ] * MOST_WAITING
+    assert not files.ask(("page", "one_more", "")), "too many wait"
+    assert files.ask(("page", "lesson_0", "")), "it is on its way"
+    assert files.n_before(files.get(("page", "lesson_3", ""))) == 3
     assert len(asked) <= 1
     for _ in range(MOST_WAITING):
         go_on.release()
     for at in range(MOST_WAITING):
-        assert files.get(f"lesson_{at}", "").made.result(60) == f"lesson_{at}".encode()
+        assert files.get(("page", f"lesson_{at}", "")).made.result(60) == f"lesson_{at}".encode()
     assert len(asked) == MOST_WAITING
 
 
@@ -50,19 +52,24 @@ def test_what_was_written_is_kept_and_the_oldest_goes(held, monkeypatch):
     monkeypatch.setattr(as_file, "MOST_KEPT", 2)
     for at in range(4):
         go_on.release()
-        files.ask(f"lesson_{at}", "")
-        files.get(f"lesson_{at}", "").made.result(60)
-    assert [bool(files.get(f"lesson_{at}", "")) for at in range(4)] == [False, False, True, True]
+        files.ask(("page", f"lesson_{at}", ""))
+        files.get(("page", f"lesson_{at}", "")).made.result(60)
+    assert [bool(files.get(("page", f"lesson_{at}", ""))) for at in range(4)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 def test_what_failed_is_asked_for_anew(held):
     asked, go_on = held
     files = Files()
     for n in (1, 2):
-        files.ask("wrong", "")
+        files.ask(("page", "wrong", ""))
         go_on.release()
-        assert files.get("wrong", "").made.exception(60)
-        assert files.get("wrong", "").wrong == "wrong cannot be used: <b>."
+        assert files.get(("page", "wrong", "")).made.exception(60)
+        assert files.get(("page", "wrong", "")).wrong == "wrong cannot be used: <b>."
         assert len(asked) == n
 
 
@@ -79,18 +86,18 @@ def test_it_is_asked_for_as_it_stands(held):
     assert button(at).disabled
     assert any("It is being written" in each.value for each in at.markdown)
     go_on.release()
-    ((address, app),) = asked
+    ((command, address, app),) = asked
     named = urlsplit(address)
-    assert (named.path, app) == ("causal_mask", "")
+    assert (command, named.path, app) == ("page", "causal_mask", "")
     texts = {name: text for name, (text,) in parse_qs(named.query).items()}
     assert (
         texts
         == {**{name: link[name] for name in ("sentence", "window")}, "example": "journey"} | texts
     )
     assert not texts.keys() & {"large", "done", "section"}
-    as_file.FILES.get(address, "").made.result(60)
+    as_file.FILES.get((command, address, app)).made.result(60)
     at.run()
-    assert "Save" in [each.proto.label for each in at.get("download_button")]
+    assert "Save lesson" in [each.proto.label for each in at.get("download_button")]
     assert not [each for each in at.button if each.label == "Lesson"]
 
 
@@ -99,7 +106,7 @@ def test_why_there_is_none_is_said_as_text(held):
     at = _opened("causal_mask", {"sentence": "wrong"}, **AT)
     button(at).click().run()
     go_on.release()
-    (one,) = as_file.FILES._by_address.values()
+    (one,) = as_file.FILES._by_wanted.values()
     assert one.made.exception(60)
     at.run()
     assert "wrong cannot be used: <b>." in [each.value for each in at.text]
@@ -115,7 +122,20 @@ def test_where_the_packages_are_missing_the_command_stands_in_its_place(monkeypa
     assert "sentence=it%27s+a+cat" in command
 
 
+def test_a_package_is_another_file_of_the_same_lesson(held):
+    asked, go_on = held
+    at = _opened("causal_mask", {}, **AT)
+    for label in ("Lesson", "Course package"):
+        next(each for each in at.button if each.label == label).click().run()
+        go_on.release()
+        [*as_file.FILES._by_wanted.values()][-1].made.result(60)
+    assert [command for command, *_ in asked] == ["page", "scorm"]
+    at.run()
+    offered = [each.proto.label for each in at.get("download_button")]
+    assert {"Save lesson", "Save package"} <= {*offered}
+
+
 def test_a_lesson_that_is_written_beside_the_server_says_what_is_wrong():
     """In a process of its own, of which only the last line is told."""
     with pytest.raises(CouldNot, match=r"^causal_mask has no control 'sed'"):
-        as_file._write("causal_mask?sed=3", "")
+        as_file._write("page", "causal_mask?sed=3", "")

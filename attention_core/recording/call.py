@@ -22,7 +22,7 @@ class NotAsRecorded(ValueError):
     """A trace that does not give what the layer gave: it is not shown."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Call:
     """Attention in one layer in one pass, in tensors (batch, head, …).
 
@@ -47,6 +47,17 @@ class Call:
     """What computed it: `sdpa`, `eager`, `flash_attention_2`, …, or `torch`."""
     options: dict[str, Any] = field(default_factory=dict)
     output_gradient: Tensor | None = None
+
+    def __repr__(self) -> str:
+        return f"<call of {self.implementation}: {self.in_words()}>"
+
+    def in_words(self) -> str:
+        """Its sizes: "2 texts, 4 heads, 9 queries, 9 keys"."""
+        n_texts, n_heads, n_queries, _ = self.queries.shape
+        sizes = [(n_texts, "text", "texts")] if n_texts > 1 else []
+        sizes += [(n_heads, "head", "heads"), (n_queries, "query", "queries")]
+        sizes += [(self.keys.shape[-2], "key", "keys")]
+        return ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in sizes)
 
     @property
     def n_bytes(self) -> int:

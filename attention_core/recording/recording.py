@@ -38,14 +38,8 @@ class Layer:
 
     def __repr__(self) -> str:
         call = self.calls[-1]
-        n_texts, n_heads, n_queries, _ = call.queries.shape
-        told = f"{n_texts} texts, " if n_texts > 1 else ""
-        n_keys = call.keys.shape[-2]
-        told += f"{n_heads} head{'s' * (n_heads != 1)}, "
-        told += "1 query, " if n_queries == 1 else f"{n_queries} queries, "
-        told += f"{n_keys} key{'s' * (n_keys != 1)}"
         steps = f", the last of {len(self.calls)} steps" if len(self.calls) > 1 else ""
-        return f"<{self.place}: {self.name}, {told}{steps}>"
+        return f"<{self.place}: {self.name}, {call.in_words()}{steps}>"
 
     @property
     def kind(self) -> str:

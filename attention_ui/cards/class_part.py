@@ -24,9 +24,11 @@ from ..reactive.source import source, untracked
 from ..reactive.widget import put_in, sent
 from . import class_bars
 from .class_overview import put_overview
-from .question import answer_in, put_choices, uncover_in_class
+from .question import answer_in, picks_at_once, put_choices, uncover_in_class
+from .row_question import Row
 from .show import chart
 
+TOO_LATE = "Too late to count: your class has gone on."
 TITLE, ANCHOR = ":material/groups: Your class", "class"
 ON_WALL = 19
 """Pixels of a letter beside a bar that is read from the last row."""
@@ -88,6 +90,10 @@ def _learner(now: Now) -> None:
         if now.own is not None:
             _put_answer("You answered", asked, now.own)
         _put_truth(now)
+    here = this_session().own(InClass)
+    if here.problem:
+        st.markdown(f":orange[:material/info:] {here.problem}")
+        here.problem = ""
 
 
 def _vote(now: Now, asked: Any) -> None:
@@ -101,11 +107,7 @@ def _vote(now: Now, asked: Any) -> None:
             _put_answer("Before, you answered", asked, now.before)
     widget = f"class_{code}_{turn.round}_{turn.turn}"
     put_choices(asked, widget, _voted, (code, turn, widget, asked), "Answer", f"send_{widget}")
-    here = this_session().own(InClass)
-    if here.is_late:
-        here.is_late = False
-        st.markdown(":orange[:material/info:] Too late to count: your class has gone on.")
-    elif now.own is not None:
+    if now.own is not None:
         _put_answer(":green[:material/check:] Your answer is in", asked, now.own)
         st.caption("You can change it until your teacher goes on.")
 
@@ -116,9 +118,12 @@ def _voted(code: str, turn: Turn, widget: str, asked: Any) -> None:
         return
     with event(fragment="class"):
         guess = answer_in(asked, widget)
-        if guess is not None and (room := here.room):
+        if guess is None:
+            here.problem = "" if picks_at_once(asked) else asked.missing
+        elif room := here.room:
             numbers = tuple(round(each, 4) for each in guess)
-            here.is_late = not room.votes(here.person, turn, numbers)
+            is_counted = room.votes(here.person, turn, numbers)
+            here.problem = "" if is_counted else TOO_LATE
         here.look()
         _take_up()
 
@@ -170,7 +175,7 @@ def _put_bars(now: Now) -> None:
         chart(f"votes_{now.turn.round}_{now.turn.turn}_{now.stage}", made, width=width)
     else:
         st.markdown("Nobody has answered.")
-    if len(now.tallies) > 1 and not hasattr(asked, "weights"):
+    if len(now.tallies) > 1 and not isinstance(asked, Row):
         st.caption("The thin bars are the answers of the time before.")
 
 
@@ -193,7 +198,7 @@ def _teacher(now: Now) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         here = f"{now.n_here} here" if now.n_here else "nobody is here yet"
         st.subheader(f"{TITLE}, {here}", anchor=ANCHOR)
-        is_first = now.asked is None and not now.n_here
+        is_first = not now.version  # until something is asked, others come in
         if not is_first:
             with st.popover("How to join", type="tertiary"):
                 _put_link(now)

@@ -253,7 +253,7 @@ def put_choices(
     """What a question is answered with: `given` is called with `args` once a choice was picked, or
     a button with these words pressed. It finds the answer by `answer_in`.
     """
-    if _picks_at_once(asked):
+    if picks_at_once(asked):
         offered = ("Your guess", range(len(asked.choices)))
         look: dict[str, Any] = {"format_func": asked.choices.__getitem__, "key": widget}
         look |= {"on_change": given, "args": args, "label_visibility": "collapsed"}
@@ -272,7 +272,7 @@ def answer_in(asked: Any, widget: str) -> Any | None:
     return None if guess is None else asked.understood(guess)
 
 
-def _picks_at_once(asked: Question) -> bool:
+def picks_at_once(asked: Question) -> bool:
     """Whether a choice that is picked is an answer, without a button."""
     return isinstance(asked, Pick) and (asked.in_full or _as_buttons(asked))
 
@@ -300,7 +300,7 @@ def _revealed(key: str, widget: str, asked: Question, now: int) -> None:
     guess = answer_in(asked, widget)
     if guess is not None:
         _judge(key, asked, now, guess)
-    elif not _picks_at_once(asked):
+    elif not picks_at_once(asked):
         this_session().own(Guesses).missing = key
 
 

@@ -33,8 +33,8 @@ class InClass:
     """How many of the questions that were uncovered have been uncovered on this visitor's pages."""
     leaves: bool = False
     """Whether the visitor has asked to leave the class."""
-    is_late: bool = False
-    """Whether the last answer came when it was not asked for any more."""
+    problem: str = ""
+    """Why what was sent last is no answer, in words, until it was said."""
 
     @property
     def room(self) -> Classroom | None:

@@ -1,8 +1,8 @@
-"""*Lesson*: what is on the screen as one HTML file, written by a process of its own.
+"""*Lesson*: what is on the screen as a file that is alive without this server.
 
 To write it is work of some seconds to a minute, in Python throughout: a thread of the server would
-take every other turn from a whole class. One file is written at a time, at low priority, and kept
-for whoever asks for the same.
+take every other turn from a whole class. So a process of its own does it, one file at a time and
+at low priority; and the file is kept for whoever asks for the same.
 """
 
 import os
@@ -27,8 +27,8 @@ from ..reactive import settings
 from .file_names import file_name
 from .started import no_writer
 
-MOST_SECONDS = 180.0
-"""For one file. A lesson with a training takes a minute."""
+MOST_SECONDS = 300.0
+"""For one file. A lesson with a training takes a minute, and more where the server is busy."""
 MOST_WAITING = 6
 """Files that are being written or wait to be."""
 MOST_KEPT = 12
@@ -54,57 +54,97 @@ class Written:
         return str(error) if isinstance(error, CouldNot) else "The file could not be written."
 
 
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: the command that writes it, and what a visitor is told."""
+
+    command: str
+    label: str
+    saves: str
+    suffix: str
+    mime: str
+    icon: str
+    words: str
+
+
+KINDS = (
+    Kind(
+        "page",
+        "Lesson",
+        "Save lesson",
+        ".html",
+        "text/html",
+        ":material/web:",
+        "This lesson as it is now, as one HTML file: alive without a server and without the "
+        "internet, to mail or to put up anywhere. Writing it takes some seconds to a minute.",
+    ),
+    Kind(
+        "scorm",
+        "Course package",
+        "Save package",
+        ".zip",
+        "application/zip",
+        ":material/school:",
+        "The same for a course platform such as Moodle (SCORM 1.2): it resumes there, and reports "
+        "which questions were right at the first guess.",
+    ),
+)
+
+
 class CouldNot(RuntimeError):
     """A file that could not be written, in words."""
 
 
+Wanted = tuple[str, str, str]
+"""The command that writes a file, the address of the lesson, and where the app is."""
+
+
 class Files:
-    """Those of a server: by the addresses of their lessons, the latest last."""
+    """Those of a server, the latest last."""
 
     def __init__(self) -> None:
-        self._by_address: OrderedDict[tuple[str, str], Written] = OrderedDict()
+        self._by_wanted: OrderedDict[Wanted, Written] = OrderedDict()
         self._lock = threading.Lock()
         self._one_at_a_time = ThreadPoolExecutor(1, "lesson as a file")
 
-    def get(self, address: str, app: str) -> Written | None:
-        """The file of a lesson as it is at an address, if anybody has asked for it."""
-        return self._by_address.get((address, app))
+    def get(self, wanted: Wanted) -> Written | None:
+        """A file, if anybody has asked for it."""
+        return self._by_wanted.get(wanted)
 
-    def ask(self, address: str, app: str) -> bool:
+    def ask(self, wanted: Wanted) -> bool:
         """Have a file written. Returns whether it will be: not where too many are waiting."""
         with self._lock:
-            there = self._by_address.get((address, app))
+            there = self._by_wanted.get(wanted)
             if there and not there.wrong:
                 return True
-            waiting = [each for each in self._by_address.values() if not each.made.done()]
+            waiting = [each for each in self._by_wanted.values() if not each.made.done()]
             if len(waiting) >= MOST_WAITING:
                 return False
-            made = self._one_at_a_time.submit(_write, address, app)
-            self._by_address[address, app] = Written(made)
-            self._by_address.move_to_end((address, app))
-            for key, each in [*self._by_address.items()][:-MOST_KEPT]:
+            self._by_wanted[wanted] = Written(self._one_at_a_time.submit(_write, *wanted))
+            self._by_wanted.move_to_end(wanted)
+            for key, each in [*self._by_wanted.items()][:-MOST_KEPT]:
                 if each.made.done():
-                    del self._by_address[key]
+                    del self._by_wanted[key]
             return True
 
     def n_before(self, one: Written) -> int:
         """How many files are written before this one."""
-        every = [*self._by_address.values()]
+        every = [*self._by_wanted.values()]
         return sum(not each.made.done() and each.asked < one.asked for each in every)
 
 
-def _write(address: str, app: str) -> bytes:
+def _write(command: str, address: str, app: str) -> bytes:
     """Write a file in another process, which is told what to write where nobody else can read."""
-    command = [sys.executable, "-m", "attention_explorer", "page", "-"]
+    run = [sys.executable, "-m", "attention_explorer", command, "-"]
     if app:
-        command += ["--app", app]
+        run += ["--app", app]
     if nice := shutil.which("nice"):
-        command = [nice, "-n", "10", *command]
+        run = [nice, "-n", "10", *run]
     with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder, "lesson.html")
+        output = Path(folder, "lesson")
         try:
             ended = subprocess.run(
-                [*command, "-o", str(output)],
+                [*run, "-o", str(output)],
                 input=f"{address}\n",
                 capture_output=True,
                 encoding="utf-8",
@@ -129,27 +169,28 @@ FILES = Files()
 
 @dataclass
 class Refused:
-    """For which address the queue was full when this visitor asked last."""
+    """For which file the queue was full when this visitor asked last."""
 
-    address: str = ""
+    wanted: Wanted | None = None
 
 
 def as_file(page: str) -> None:
-    """A button that has the lesson written as it is now, and then one that saves it."""
+    """For each kind of file a button that has it written, and then one that saves it."""
     address, app = _address(page)
     if no_writer():
         st.markdown(
             "The lesson itself, as one HTML file that needs no server: this app lacks what writes "
             'it. On a computer of yours, after `pip install ".[site]"` in the project’s folder:'
         )
-        _command(address)
+        _command(KINDS[0], address)
         return
-    there = FILES.get(address, app)
-    stage = _stage(there)
-    every = 1.0 if stage == "on its way" else None
-    st.fragment(_put, run_every=every)(page, address, app, stage)
-    if stage == "failed":
-        _command(address)
+    for kind in KINDS:
+        wanted = (kind.command, address, app)
+        stage = _stage(FILES.get(wanted))
+        every = 1.0 if stage == "on its way" else None
+        st.fragment(_put, run_every=every)(page, kind, wanted, stage)
+        if stage == "failed":
+            _command(kind, address)
 
 
 def _stage(there: Written | None) -> str:
@@ -160,45 +201,42 @@ def _stage(there: Written | None) -> str:
     return "failed" if there.wrong else "there"
 
 
-def _put(page: str, address: str, app: str, stage: str) -> None:
-    there = FILES.get(address, app)
+def _put(page: str, kind: Kind, wanted: Wanted, stage: str) -> None:
+    there = FILES.get(wanted)
     if _stage(there) != stage:
         st.rerun()  # only a run of the page decides whether this looks every second
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="as_file"):
-        _button_and_words(page, address, app, stage, there)
+    name = f"as_{kind.command}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=name):
+        _button_and_words(page, kind, wanted, stage, there)
 
 
-def _button_and_words(page: str, address: str, app: str, stage: str, there: Written | None) -> None:
-    look = {"icon": ":material/web:", "width": 150, "key": "write_lesson"}
+def _button_and_words(
+    page: str, kind: Kind, wanted: Wanted, stage: str, there: Written | None
+) -> None:
+    look = {"icon": kind.icon, "width": 150, "key": f"write_{kind.command}"}
     if stage == "there":
         made = there.made.result()
-        name = file_name(page, settings.values().get("sentence", ""), ".html")
-        look |= {"key": "save_lesson", "type": "primary", "on_click": "ignore"}
-        st.download_button("Save", made, name, "text/html", **look)
-        st.markdown(f"The lesson as it is now: {len(made) / 1_000:,.0f} kB.", width=560)
+        name = file_name(page, settings.values().get("sentence", ""), kind.suffix)
+        look |= {"key": f"save_{kind.command}", "type": "primary", "on_click": "ignore"}
+        st.download_button(kind.saves, made, name, kind.mime, **look)
+        st.markdown(f"As the lesson is now: {len(made) / 1_000:,.0f} kB.", width=560)
         return
-    st.button("Lesson", on_click=_ask, args=(address, app), disabled=stage == "on its way", **look)
+    is_waiting = stage == "on its way"
+    st.button(kind.label, on_click=_ask, args=(wanted,), disabled=is_waiting, **look)
     if stage == "failed":
         st.text(there.wrong, width=560)  # it may quote what was typed
-    elif stage == "on its way":
+    elif is_waiting:
         n, seconds = FILES.n_before(there), time.monotonic() - there.asked
-        first = f" after {n} more" if n else ""
-        st.markdown(f"It is being written{first}: {seconds:.0f} s so far.", width=560)
-    elif this_session().own(Refused).address == address:
+        becomes = f"will be written after {n} more" if n else "is being written"
+        st.markdown(f"It {becomes}: {seconds:.0f} s so far.", width=560)
+    elif this_session().own(Refused).wanted == wanted:
         st.markdown("This server is writing other files. Ask again in a minute.", width=560)
     else:
-        st.markdown(WORDS, width=560)
+        st.markdown(kind.words, width=560)
 
 
-WORDS = (
-    "This lesson as it is now, as one HTML file: alive without a server and without the internet, "
-    "to mail or to put up anywhere. Writing it takes some seconds to a minute."
-)
-
-
-def _ask(address: str, app: str) -> None:
-    is_taken = FILES.ask(address, app)
-    this_session().own(Refused).address = "" if is_taken else address
+def _ask(wanted: Wanted) -> None:
+    this_session().own(Refused).wanted = None if FILES.ask(wanted) else wanted
 
 
 def _address(page: str) -> tuple[str, str]:
@@ -216,7 +254,7 @@ def _with(page: str, texts: Mapping[str, str]) -> str:
     return page + (f"?{urlencode(texts)}" if texts else "")
 
 
-def _command(address: str) -> None:
+def _command(kind: Kind, address: str) -> None:
     """The one command that does the same."""
     quoted = f"'{address}'" if "?" in address else address  # percent-encoded: no quote within
-    st.code(f"attention-explorer page {quoted}", language=None, wrap_lines=True)
+    st.code(f"attention-explorer {kind.command} {quoted}", language=None, wrap_lines=True)

@@ -99,19 +99,25 @@ READABLE = {sys.prefix, sys.base_prefix, *(os.path.abspath(each) for each in sys
 """Folders whose files are of the program itself, the same for everybody; an app adds its own."""
 
 
+_OUTSIDE = {"open", "os.listdir", "os.scandir", "subprocess.Popen", "socket.connect"}
+"""What Python tells of before it does it, with the file or the program first."""
+
+
 def _refuse_outside(event: str, given: tuple) -> None:
     """Raises Misdeclared where what is made for everybody reads a file, also by a library."""
-    if event not in {"open", "os.listdir", "os.scandir", "socket.connect"} or not is_closed():
+    if event not in _OUTSIDE or not is_closed():
         return
-    name, told = given[0], event
-    if event != "socket.connect":
-        if not isinstance(name, str | bytes | os.PathLike):
-            return  # a file that is open already
-        told = os.fsdecode(name)
-        place = os.path.abspath(told)
-        folders = tuple(f"{one}{os.sep}" for one in READABLE)
-        if place == os.devnull or f"{place}{os.sep}".startswith(folders):
-            return
+    is_file = isinstance(given[0], str | bytes | os.PathLike)
+    if event == "open" and not is_file:
+        return  # one that is open already
+    told = os.fsdecode(given[0]) if is_file else event
+    if told in (os.devnull, sys.executable):
+        return  # nothing; and the program itself in another process, which has its answer from us
+    place = f"{os.path.abspath(told)}{os.sep}"
+    if event != "subprocess.Popen" and place.startswith(
+        tuple(f"{one}{os.sep}" for one in READABLE)
+    ):
+        return
     if _is_imported(sys._getframe(1)):
         return
     making = _MAKING.get()

@@ -5,6 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from browser_tools import (
     click,
+    make_class,
     no_exception,
     open_page,
     open_rows,
@@ -81,6 +82,25 @@ def test_questions_and_all_that_folds_open_can_be_used_too(page, app_url):
         click(folded.first)
     show_all(page)
     can_be_used_in_light_and_dark(page)
+
+
+@pytest.mark.long
+def test_a_class_can_be_led_and_joined_by_all(new_page, app_url):
+    wall, ann = new_page(), new_page(viewport={"width": 390, "height": 844})
+    link = make_class(wall, app_url, "simplified_attention")
+    ann.goto(link)
+    settled(ann)
+    open_rows(wall)
+    for name in ("Ask the class", "Show the bars", "Uncover the numbers"):
+        click(wall.get_by_role("button", name=name))
+        ann.locator(".st-key-class_words").wait_for()
+        settled(ann)
+        if name == "Ask the class":
+            click(ann.locator(".st-key-class [data-testid=stButtonGroup] button").first)
+        assert violations(ann) == []
+        show_all(wall)
+        can_be_used_in_light_and_dark(wall)
+        wall.emulate_media(color_scheme="light")
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from browser_tools import click, open_page, open_row, settled, soon
+from browser_tools import click, make_class, open_row, settled, soon
 from serving import HANG
 
 LESSON = "simplified_attention?example=wild_cat"
@@ -82,17 +82,7 @@ def line(app_url):
 def wall(new_page, app_url):
     """The teacher's side of a new class, and its link."""
     page = new_page(viewport={"width": 1920, "height": 1080})
-    open_page(page, app_url, LESSON)
-    click(page.get_by_role("button", name="Share"))
-    click(page.get_by_role("button", name="Make a class"))
-    page.link, mine = [
-        text.strip()
-        for text in page.locator("[data-testid=stCode]").all_inner_texts()
-        if "/class/" in text
-    ]
-    page.goto(mine)
-    settled(page)
-    assert "/class/" not in page.url
+    page.link = make_class(page, app_url, LESSON)
     return page
 
 
@@ -236,6 +226,31 @@ def test_a_class_comes_to_an_end_and_its_people_go_on_alone(wall, new_page):
     settled(ann)
     ann.goto(wall.link)
     assert "There is no class with this code" in ann.locator("body").inner_text()
+
+
+def test_who_has_other_numbers_or_another_page_finds_the_class_s(wall, new_page):
+    ann = joins(new_page(), wall)
+    acts(wall, "Ask the class")
+    is_asked(ann)
+    way = part(ann).locator("[data-testid=stPageLink] a")
+    assert way.count() == 0
+    sentence = ann.locator(".st-key-control_sentence textarea").first
+    sentence.fill("the small cat sleeps")
+    ann.keyboard.press("Control+Enter")
+    soon(ann, lambda: "with the class’s numbers" in told(ann))
+    settled(ann)
+    choices(ann).nth(0).click()
+    soon(ann, lambda: "in: 0: The" in " ".join(told(ann).split()))
+    way.click()
+    soon(ann, lambda: "on this page" in told(ann))
+    settled(ann)
+    assert sentence.input_value() == "The dog attacks the wild cat"
+    ann.locator(".st-key-contents a").filter(has_text="The causal mask").first.click()
+    soon(ann, lambda: "in Simplified attention" in told(ann))
+    settled(ann)
+    way.click()
+    soon(ann, lambda: "on this page" in told(ann))
+    assert "/simplified_attention" in ann.url
 
 
 def test_the_overview_is_folded_and_gives_files(wall, new_page):

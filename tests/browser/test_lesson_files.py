@@ -447,8 +447,12 @@ def test_answers_go_to_another_browser_as_a_file(new_page, tmp_path):
     assert loaded(other, "x.json", saved) == "1 answer taken over."
     assert other.locator(".ask .said").count() == 1
     assert loaded(other, "x.json", saved) == "All of these answers were here."
+    told["answers"][key]["given"][name][1] = [0]
+    assert loaded(other, "x.json", json.dumps(told).encode()) == "All of these answers were here."
     other.reload()
     other.locator(".ask .said").first.wait_for()
+    kept = other.evaluate("name => attention.done.answered[name].guess", name)
+    assert kept is None, "what was answered here stays"
     at_others = opened(new_page, file_of(tmp_path, "causal_mask", window="2"))
     assert "at other settings" in loaded(at_others, "x.json", saved)
 

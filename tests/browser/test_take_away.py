@@ -42,7 +42,7 @@ def test_the_lesson_itself_is_written_as_it_stands(page, new_page, app_url, tmp_
     open_row(page, "take_away")
     page.get_by_role("button", name="Lesson", exact=True).click()
     page.get_by_text("It is being written").wait_for()
-    save = page.get_by_role("button", name="Save", exact=True)
+    save = page.get_by_role("button", name="Save lesson", exact=True)
     save.wait_for(timeout=1000 * HANG)
     with page.expect_download() as download:
         save.click()
@@ -56,4 +56,4 @@ def test_the_lesson_itself_is_written_as_it_stands(page, new_page, app_url, tmp_
     other = new_page()
     open_page(other, app_url, at)
     open_row(other, "take_away")
-    other.get_by_role("button", name="Save", exact=True).wait_for()
+    other.get_by_role("button", name="Save lesson", exact=True).wait_for()

@@ -11,6 +11,7 @@ import torch
 from alone import Visitor
 from attention_core.operations import Given
 from attention_core.trace import Trace
+from attention_ui.cards import class_bars
 from attention_ui.cards import question as asking
 from attention_ui.cards.question import (
     GoneOn,
@@ -23,9 +24,12 @@ from attention_ui.cards.question import (
     tally,
 )
 from attention_ui.cards.questions import Pick, Verdict
+from attention_ui.cards.row_question import Row
 from attention_ui.cards.seen import covered_cells, in_card
 from attention_ui.cards.tracked_trace import plain
+from attention_ui.classroom.classroom import Asked, Now
 from attention_ui.controls.covered import covered_how
+from attention_ui.controls.in_class import InClass
 from attention_ui.controls.lesson_session import LessonSession
 from attention_ui.reactive.fragments import page_fragments
 from visiting import LESSONS, _opened, stands
@@ -162,6 +166,37 @@ def test_a_copy_is_covered_as_long_as_its_question_is_open():
             state.own(Guesses).given[one.key] = Guess(one.made()[1], 0, RIGHT)
             page_fragments().known.clear()
             assert covered_cells(copy) is None
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_class_can_be_asked_each_question_and_what_is_held_stays_covered(lesson):
+    """Whatever was answered or gone on from: until the class was shown the numbers."""
+    visitor = asking_visitor(lesson)
+    for one in asked(visitor):
+        with visitor.here() as state:
+            question, now = one.made()
+            numbers = some_answer(question)
+            assert class_bars.in_words(question, numbers)
+            for is_open in (False, True):
+                drawn = class_bars.drawn(question, [[(numbers, 2)]], is_open)
+                assert ("right" in drawn.alt or "The weights are" in drawn.alt) <= is_open
+            held = Asked(one.key, question, now, lesson, {}, "", "")
+            state.own(Guesses).given[one.key] = Guess(now, 0, RIGHT)
+            state.renew(InClass("B", "p", "", Now("B", 1, covers=frozenset([one.key]))))
+            assert one.covered() == one.hides(), one.name
+            assert not one.is_passable()
+            state.renew(InClass("B", "p", "", Now("B", 2)))
+            asking.uncover_in_class(held, numbers)
+            given = state.own(Guesses).given.pop(one.key)
+            assert given.verdict == question.judged(question.understood(numbers))
+            state.renew(InClass())
+
+
+def some_answer(question):
+    """The first choice, the shape of ones, or the true row: as a vote has it."""
+    if isinstance(question, Row):
+        return tuple(round(each, 4) for each in question.truth)
+    return (0,) if isinstance(question, Pick) else (1,) * len(question.truth)
 
 
 # --- one question ---------------------------------------------------------------------------------

@@ -163,6 +163,22 @@ def test_an_answer_that_comes_too_late_says_so_and_is_not_counted(room):
         has_no_exception(at.button_group(key=key).set_value(1).run())
     assert "Too late to count" in ann.words
     assert room.now().tallies == ((), ())
+    ann.picks(room, 1)
+    assert "Too late to count" not in ann.words
+    room.shows_bars(room.now().version)
+    ann.picks(room, 2)
+    assert "Too late to count" in ann.words
+    assert room.now().tallies == ((), (((1,), 1),))
+
+
+def test_who_sends_no_answer_is_asked_for_one(room):
+    wall, ann = (Sees(room, is_teacher=so, page="cross_attention") for so in (True, False))
+    wall.presses("class_ask")
+    keys = {each.key for each in ann.looks().at.button if each.key.startswith("send_")}
+    assert len(keys) == 1
+    ann.presses(*keys)
+    assert room.now().n_votes == 0
+    assert room.now().asked.question.missing in ann.words
 
 
 def test_a_reload_finds_the_answer_and_the_class_where_it_is(room):

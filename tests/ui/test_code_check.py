@@ -226,6 +226,7 @@ OUTSIDE = {
     "attention_ui/cards/cached.py": "which folder's files are of the program itself",
     "attention_ui/cards/review.py": "which script declares a page, and when it was written",
     "attention_ui/cards/show.py": "when a visit began, in the names of its views",
+    "attention_ui/frame/class_changes.py": "its script, once a process",
     "attention_ui/frame/basics.py": "the icon, once a process",
     "attention_ui/frame/spaced_repetition.py": "its script; whose changes a browser makes once",
     "attention_ui/reactive/long_run.py": "how long a slice of work takes",
