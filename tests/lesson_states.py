@@ -60,6 +60,8 @@ def pictures_in(written: str) -> list[int]:
     return [int(each) for each in re.findall(r'data-picture="(\d+)"', written)]
 
 
+LIVE = re.compile(r'(data-control="[^>]*?) data-value="[^"]*" data-words="[^"]*"')
+"""Where a control stands that moves: the script says it."""
 CARRIES = re.compile(r'data-carries="(\w+)" data-texts="([^"]*)"')
 
 
@@ -76,7 +78,8 @@ def seen(told: dict[str, Any], place: int | str, move: Mapping[str, str]) -> lis
     written in it at that position.
     """
     written = told["html"][place] if isinstance(place, int) else place
-    found: list[Any] = [re.sub(r' (data-(picture|first|texts)|style)="[^"]*"', "", written)]
+    plain = re.sub(r' (data-(picture|first|texts)|style)="[^"]*"', "", written)
+    found: list[Any] = [LIVE.sub(r"\1", plain)]
     for tag in re.findall(r"<div[^>]*data-picture[^>]*>", written):
         (at,) = pictures_in(tag)
         columns, carried = columns_of(told, at), CARRIES.search(tag)

@@ -18,6 +18,8 @@ from lesson_states import page_at, seen, tables_of, told_in
 from sampling import marked
 
 NAMES = [each.name for each in LESSONS]
+MEASURED = {"cache"}
+"""Cards that take the time of something, which is another each time."""
 FEW, SOME = ("build_a_head", "divide_by_sqrt_d"), ("causal_mask", "kept_small")
 """Lessons of which every state is compared: quickly, and slowly."""
 
@@ -78,7 +80,7 @@ def test_at_three_settings_every_card_is_that_of_a_page_which_opens_there(name):
         settings = [*three_of(baked)]
     for move in settings:
         there, cards = page_at(name, dict([move]))
-        for piece in [each for each in baked.pieces if each.card]:
+        for piece in [each for each in baked.pieces if each.card and each.name not in MEASURED]:
             with reader.here():
                 is_read = baked._may_reach(piece.name, (move,))
                 written = piece.write((move,) if is_read else (), frozenset())

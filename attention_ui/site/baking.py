@@ -191,8 +191,9 @@ class Baked:
             self._with_questions(piece, asks)
         placed = self._placed()
         candidates = {one.name: one for one in (PREDICT, *placed, *self.reader.page.sidebar)}
-        if self.moves:
-            self._move(candidates.pop(PREDICT.name))
+        quiet = candidates.pop(PREDICT.name)
+        if self.moves and self.reader.base[PREDICT.name]:  # else nothing is told of its questions
+            self._move(quiet)
         for one in sorted(candidates.values(), key=self._costs) if self.moves else ():
             self._move(one)
         pairs = ((name, piece) for name in self.controls for piece in self.pieces)

@@ -61,7 +61,7 @@
   const is_asking = () => chosen.predict !== "off" && "predict" in (told.controls ?? {})
     || (chosen.predict !== "off" && Object.keys(told.asks).length > 0);
   // As its card stands: else it would ask about another row than the card covers.
-  const question_of = (name) => is_asking()
+  const question_of = (name) => told.asks[name] && is_asking()
     ? state_of(told.asks[name], [], stands[told.asks[name].card] ?? chosen)[0] : null;
   const is_open = (name) => {
     const asked = question_of(name), given = done.answered[name];

@@ -289,7 +289,10 @@ class Writer:
         if one.carries is None:
             layout = one.now()
         else:
-            start = self.reader.base[one.carries.name]
+            name, chosen = one.carries.name, self.reader.session.chosen
+            is_moved = chosen.get(name) != self.reader.texts.get(name)
+            # Another control may take it along: then it begins there.
+            start = (self.reader.base if is_moved else values)[name]
             if (choices := one.carries.choices(values)) and start not in choices:
                 start = values[one.carries.name]  # others leave no room for it
             layout = one.layout_at(start)
