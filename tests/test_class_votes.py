@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from class_of_visitors import Person, asked, made
+from conftest import IN_CI
 from serving import AppServer
 from visitor import _about
 
@@ -146,7 +147,9 @@ def test_two_classes_do_not_mix(app_url):
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/opt/homebrew/bin")
 
 
-@pytest.mark.skipif(NGINX is None, reason="there is no nginx here (apt install nginx-light)")
+@pytest.mark.skipif(
+    NGINX is None and not IN_CI, reason="there is no nginx here (apt install nginx-light)"
+)
 def test_of_two_processes_the_one_that_has_a_class_is_asked(tmp_path):
     command = ["-m", "attention_explorer", "serve", "--processes", "2", "--address", "127.0.0.1"]
     with AppServer(tmp_path / "out.txt", start=(*command, "--port={port}")) as server:
