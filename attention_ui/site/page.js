@@ -132,6 +132,12 @@
     each(".sets", setter);
     each(".ask", ask);
     each(".moves", follow);
+    each(".unfold[data-asks]", unfold);
+  };
+  // What is folded on a phone, in words: a question among it only while it is open.
+  const unfold = (row) => {
+    const words = row.dataset[is_open(row.dataset.asks) ? "asking" : "told"];
+    if (row.dataset.now !== words) { row.innerHTML = words; row.dataset.now = words; }
   };
   // Cards in sight follow at once, the others when there is time: those come before they are seen.
   const put = () => {

@@ -120,8 +120,10 @@ class Writer:
         if folded is None:
             return f'<div class="band">{band}</div>{asked}{body}{left}'
         asked = asked and f'<div class="folded">{asked}</div>'
-        words = inline(called_as_folded(folded, bool(card.ask)))
-        way = f'<button type="button" class="unfold" aria-expanded="false">{words}</button>'
+        words, asking = (inline(called_as_folded(folded, asks)) for asks in (False, True))
+        of_ask = card.ask and {"data_asks": card.ask.name, "data_asking": asking}
+        told = attributes(**of_ask, data_told=words) if of_ask else ""
+        way = f'<button type="button" class="unfold" aria-expanded="false"{told}>{words}</button>'
         return f'<div class="band">{band}</div>{asked}{body}{left}{way}'
 
     def _unfinished(self, card: Card) -> str:

@@ -319,6 +319,9 @@ def test_a_phone_has_of_a_card_what_it_has_in_the_app(new_page, tmp_path):
     assert ask.is_visible()
     assert row.get_attribute("aria-expanded") == "true"
     assert high() > brief + 500
+    ask.get_by_role("button", name="Show me").click()
+    label = page.locator("#weights .unfold", has_text=re.compile("^Change it, read on$"))
+    label.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.set_viewport_size({"width": 1280, "height": 900})
     page.wait_for_function("attention.is_settled()")
