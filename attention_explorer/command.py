@@ -105,8 +105,8 @@ def _parser() -> argparse.ArgumentParser:
         "given",
         nargs="+",
         metavar=("lesson", "name=value"),
-        help="its name, such as causal_mask, or the address that Share gives, or - "
-        "for either on the standard input; and settings, as a link has them: seed=3",
+        help="a lesson's name, such as causal_mask, or the address that Share gives, or - "
+        "to read either from standard input; then settings as in a link, such as seed=3",
     )
     scorm = commands.add_parser(
         "scorm", help="write lessons for a course platform: scorm causal_mask, SCORM 1.2"
@@ -115,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
         "given",
         nargs="+",
         metavar=("lesson", "name=value"),
-        help="the same; several lessons are one course",
+        help="as for page, but several lessons may be named: they make one course",
     )
     for each in (page, scorm):
         each.add_argument("-o", "--output", type=Path, help="the file; else the lesson's name")

@@ -16,18 +16,30 @@ MOST_BARS = 16
 
 
 def drawn(asked: Any, tallies: Sequence[Tally], is_open: bool, letters: int = LETTERS) -> Chart:
-    """The bars of the last two turns; of a row, everybody's over one another, in the last turn.
+    """The bars of the last two turns; of a row, everybody's over one another.
     What is right is marked where the numbers are open. `letters` are so many pixels high.
     """
     if isinstance(asked, Row):
-        rows = [guess for guess, n in tallies[-1] for _ in range(n)]
-        return rows_over(asked.names, rows, asked.truth if is_open else None, letters)
+        before, rows = (
+            [guess for guess, n in tally for _ in range(n)] for tally in ((), *tallies)[-2:]
+        )
+        return rows_over(asked.names, rows, asked.truth if is_open else None, letters, before)
     counts = [Counter(dict(each)) for each in tallies[-2:]]
     if isinstance(asked, Pick):
         names, turns, right = _picked(asked, counts)
     else:
         names, turns, right = _written(asked, counts)
-    return votes(names, turns, right if is_open else (), letters)
+    people = [sum(n for _, n in tally) for tally in tallies[-2:]]
+    return votes(names, turns, people, right if is_open else (), letters)
+
+
+def how_many_right(asked: Question, tallies: Sequence[Tally]) -> str:
+    """How many were right at each turn, in words."""
+    each = [
+        (sum(n for guess, n in tally if is_right(asked, guess)), sum(n for _, n in tally))
+        for tally in tallies
+    ]
+    return f"Right: {', then '.join(f'**{right}** of {n}' for right, n in each)}."
 
 
 def in_words(asked: Question, guess: Guess) -> str:

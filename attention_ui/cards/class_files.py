@@ -96,7 +96,7 @@ def as_page(room: Classroom) -> bytes:
         if len(by_themselves)
         else "<p>Nobody has answered a question alone.</p>"
     )
-    body = "".join(parts) or "<p>The class was asked nothing.</p>"
+    body = "".join(parts) or "<p>The class was not asked a question.</p>"
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>What a class answered</title>'
         f"<style>{STYLE}</style><h1>What a class answered</h1>{body}"
@@ -107,7 +107,8 @@ def as_page(room: Classroom) -> bytes:
 def _lines(asked: Asked, turns: Sequence[Counter[Guess]]) -> Iterator[tuple]:
     question: Any = asked.question
     for number, turn in enumerate(turns, 1):
-        begins = _title(asked.page), asked.title, question.words, number
+        words = f"{question.words} {question.asked}".strip()
+        begins = _title(asked.page), asked.title, words, number
         total = sum(turn.values())
         if isinstance(question, Row):
             for place, name in enumerate(question.names if total else ()):

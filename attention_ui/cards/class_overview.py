@@ -69,10 +69,10 @@ def _put_cards(room: Classroom) -> None:
                 found = room.alone(card.ask.key, fingerprint)
                 row["Have answered"] = str(found.answered)
                 row["Right at first try"] = str(found.right)
-                row["Asked to be shown"] = str(found.shown)
+                row["Shown the answer"] = str(found.shown)
                 wrong += [(card.title, *each) for each in found.wrong]
             rows.append(row)
-    st.markdown(f"**While they work**: {room.on_page(page.name)} have this lesson open.")
+    st.markdown(f"**By themselves**: {room.on_page(page.name)} have this lesson open.")
     put_frame(pd.DataFrame(rows).fillna(""), key="class_cards")
     if wrong:
         st.markdown("**What is often wrong**, with the numbers that are on your screen:")
@@ -85,7 +85,7 @@ def _put_cards(room: Classroom) -> None:
 
 
 def _put_files(room: Classroom) -> None:
-    st.markdown("**To keep**: what was answered, how often. Nothing of it names anybody.")
+    st.markdown("**To keep**: every answer, and how often it was given. There are no names in it.")
     with st.container(horizontal=True, gap="small"):
         for label, name, mime, make in FILES:
             look: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}

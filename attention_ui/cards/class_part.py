@@ -12,7 +12,7 @@ import streamlit as st
 from ..charts.votes import LETTERS
 from ..classroom.classes import spoken
 from ..classroom.classroom import ASKED, BARS, MOST_TURNS, OPEN, Asked, Classroom, Now, Turn
-from ..controls.in_class import InClass, class_now
+from ..controls.in_class import InClass, class_now, class_problem
 from ..controls.lesson_session import this_session
 from ..frame.basics import LINE
 from ..frame.class_changes import put_changes
@@ -72,8 +72,8 @@ def _learner(now: Now) -> None:
         st.button("Leave the class", key="class_leave", type="tertiary", on_click=_leave)
     if now.asked is None:
         st.markdown(
-            "Go on by yourself for now. When your teacher asks something, it stands here. Nobody "
-            "sees who has answered what.",
+            "Work on your own for now. When your teacher asks a question, it appears here. Nobody "
+            "sees who gave which answer.",
             width=LINE,
         )
         return
@@ -84,16 +84,14 @@ def _learner(now: Now) -> None:
         _vote(now, asked)
         if now.own is None:  # for who is elsewhere on the page: see class_changes.js
             with st.container(key="class_call"):
-                st.markdown(f"[Your class is asked something. Answer it](#{ANCHOR})")
+                st.markdown(f"[Your teacher has asked a question. Answer it](#{ANCHOR})")
     else:
         _put_bars(now)
         if now.own is not None:
             _put_answer("You answered", asked, now.own)
         _put_truth(now)
-    here = this_session().own(InClass)
-    if here.problem:
-        st.markdown(f":orange[:material/info:] {here.problem}")
-        here.problem = ""
+    if problem := class_problem():
+        st.markdown(f":orange[:material/info:] {problem}")
 
 
 def _vote(now: Now, asked: Any) -> None:
@@ -117,14 +115,14 @@ def _voted(code: str, turn: Turn, widget: str, asked: Any) -> None:
     if here.code != code or not here.person:
         return
     with event(fragment="class"):
-        guess = answer_in(asked, widget)
+        guess, problem = answer_in(asked, widget), ""
         if guess is None:
-            here.problem = "" if picks_at_once(asked) else asked.missing
+            problem = "" if picks_at_once(asked) else asked.missing
         elif room := here.room:
             numbers = tuple(round(each, 4) for each in guess)
-            is_counted = room.votes(here.person, turn, numbers)
-            here.problem = "" if is_counted else TOO_LATE
+            problem = "" if room.votes(here.person, turn, numbers) else TOO_LATE
         here.look()
+        here.problem = problem
         _take_up()
 
 
@@ -175,8 +173,11 @@ def _put_bars(now: Now) -> None:
         chart(f"votes_{now.turn.round}_{now.turn.turn}_{now.stage}", made, width=width)
     else:
         st.markdown("Nobody has answered.")
-    if len(now.tallies) > 1 and not isinstance(asked, Row):
-        st.caption("The thin bars are the answers of the time before.")
+    if isinstance(asked, Row):
+        grey = "; in grey, as it was in the vote before" if len(now.tallies) > 1 else ""
+        st.caption(f"A line for each answer{grey}.")
+    elif len(now.tallies) > 1:
+        st.caption("The thin bars show the answers of the vote before.")
 
 
 def _put_truth(now: Now) -> None:
@@ -203,7 +204,7 @@ def _teacher(now: Now) -> None:
             with st.popover("How to join", type="tertiary"):
                 _put_link(now)
         with st.popover("End it", type="tertiary"):
-            st.markdown("Save first what you want to keep: after this, nothing of it is left.")
+            st.markdown("Ending the class deletes its results. Save what you want to keep first.")
             st.button("End the class", key="class_end", on_click=_ends)
     if now.asked is None:
         if is_first:
@@ -215,9 +216,13 @@ def _teacher(now: Now) -> None:
         again = " once more" if now.turn.turn else ""
         with st.container(key="class_count"):
             st.markdown(f"**{now.n_votes}** of {now.n_here} have answered{again}")
+        if now.turn.turn:
+            st.markdown("Talk it over with your neighbours, then answer again.")
     else:
         _put_bars(now)
         _put_truth(now)
+        if now.stage == OPEN:
+            st.markdown(class_bars.how_many_right(now.asked.question, now.tallies))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         if now.stage == ASKED:
             _act("Show the bars", Classroom.shows_bars, now, "primary")
@@ -226,7 +231,7 @@ def _teacher(now: Now) -> None:
             _act(label, Classroom.asks_again, now, "primary" if now.stage == BARS else "secondary")
         if now.stage != OPEN:
             _act("Uncover the numbers", Classroom.uncovers, now)
-            _act("Drop it", Classroom.goes_on, now, "tertiary")
+            _act("Stop this vote", Classroom.goes_on, now, "tertiary")
         else:
             if len(_titles()) > 1:
                 _put_next(now, "Ask this next", "primary")
@@ -242,7 +247,7 @@ def _put_link(now: Now) -> None:
         with st.container(gap="xsmall"):
             st.markdown("Point your phone here, or open")
             st.text(link)
-            st.markdown(f"The class is called `{spoken(now.code)}`. It asks for no name.")
+            st.markdown(f"The class’s code is `{spoken(now.code)}`. You need not give a name.")
             put_reach(link)
             closed = f"closes_{now.code}"
             put_in(closed, now.is_closed)
@@ -254,7 +259,7 @@ def _put_next(now: Now, label: str, kind: str) -> None:
     found = _questions()
     if not found:
         st.markdown(
-            "Nothing can be asked of a class here. Open a lesson that asks something first, such "
+            "This page has no question that a class can vote on. Open a lesson that has one, such "
             "as *The causal mask*."
         )
         return

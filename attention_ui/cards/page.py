@@ -123,7 +123,10 @@ class Ask:
         return self.page.given(self.of) if self.of else self.page.trace()
 
     def _make(self) -> tuple[Question | None, int]:
-        asked = self.page.given(self.make)
+        is_made = False
+        values = settings.values().until(lambda: is_made)  # a class judges on any page
+        asked = given(self.make, offers(self.page.trace, lambda: values))
+        is_made = True
         if asked is None:
             return None, 0
         trace = self._trace()

@@ -91,6 +91,10 @@ class Pick(Question):
     in_full: bool = False
     """Whether the choices are sentences of ours, below each other: none with a person's text."""
 
+    def __post_init__(self) -> None:
+        if self.many:  # of a frozen class
+            object.__setattr__(self, "missing", f"Choose one or more, or “{NONE}” alone.")
+
     @property
     def offered(self) -> Sequence[str]:
         return [f"☐ {each}" for each in self._choices]

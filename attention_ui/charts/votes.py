@@ -13,7 +13,7 @@ from .template import QUIET, blank, table, template, tips
 
 STEP, LETTERS = 40, 13
 """Pixels of a choice with its name above it, and of its letters."""
-BEFORE, NOW = "before", "now"
+BEFORE, NOW, TRUE = "before", "now", "true"
 LONGEST = 60
 """Characters of a choice beside its bar."""
 
@@ -21,21 +21,21 @@ LONGEST = 60
 def votes(
     names: Sequence[str],
     turns: Sequence[Sequence[int]],
+    people: Sequence[int],
     right: Sequence[bool] = (),
     letters: int = LETTERS,
 ) -> Chart:
-    """A bar for each choice, as long as its share of all answers, with their number; of two turns
-    the first is thin above the second. Choices that are `right` are marked; none of them before
-    that may be known. `letters` are so many pixels high.
+    """A bar for each choice, as long as the share of the `people` who chose it in that turn, with
+    their number; of two turns the first is thin above the second. Choices that are `right` are
+    marked; none of them before that may be known. `letters` are so many pixels high.
     """
     rows = []
-    for turn, counts in enumerate(turns):
-        total = sum(counts) or 1
+    for turn, (counts, n_people) in enumerate(zip(turns, people, strict=True)):
         kind = NOW if turn == len(turns) - 1 else BEFORE
         for place, (name, count) in enumerate(zip(names, counts, strict=True)):
             mark = "✓ " if right and right[place] else ""
             short = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
-            rows.append((place, mark + short, kind, count / total, str(count)))
+            rows.append((place, mark + short, kind, count / (n_people or 1), str(count)))
     kinds = {"place": pa.int16(), "name": pa.string(), "kind": pa.string()}
     frame = table(rows, **kinds, share=pa.float32(), text=pa.string())
     spec = _votes(letters) | {"height": round(STEP * letters / LETTERS) * len(names)}
@@ -76,16 +76,22 @@ def rows_over(
     rows: Sequence[Sequence[float]],
     truth: Sequence[float] | None = None,
     letters: int = LETTERS,
+    before: Sequence[Sequence[float]] = (),
 ) -> Chart:
-    """Everybody's shares over the same names, a faint line each, and the true ones as bars once
-    these may be known. `letters` are so many pixels high.
+    """Everybody's shares over the same names, a faint line each, grey ones of the turn `before`;
+    and the true ones as bars once these may be known. `letters` are so many pixels high.
     """
+    kinds_of_rows = [
+        *([] if truth is None else [(TRUE, truth)]),
+        *((BEFORE, row) for row in before),
+        *((NOW, row) for row in rows),
+    ]
     cells = [
-        (who, place, name, float(share), written(float(share)))
-        for who, row in enumerate([*([] if truth is None else [truth]), *rows])
+        (who, kind, place, name, float(share), written(float(share)))
+        for who, (kind, row) in enumerate(kinds_of_rows)
         for place, (name, share) in enumerate(zip(names, row, strict=True))
     ]
-    kinds = {"who": pa.int16(), "place": pa.int16(), "name": pa.string()}
+    kinds = {"who": pa.int16(), "kind": pa.string(), "place": pa.int16(), "name": pa.string()}
     frame = table(cells, **kinds, share=pa.float32(), text=pa.string())
     spec = _rows(truth is not None, letters)
     spec["params"] = [{"name": "row_names", "value": list(names)}]
@@ -94,6 +100,9 @@ def rows_over(
         layer["encoding"]["x"]["axis"]["labelAngle"] = -30 if aslant else 0
     mean = [sum(row[place] for row in rows) / (len(rows) or 1) for place in range(len(names))]
     told = f"{len(rows)} rows of shares; on average {_told(names, mean)}"
+    if before:
+        mean = [sum(row[place] for row in before) / len(before) for place in range(len(names))]
+        told += f"; before, {_told(names, mean)}"
     told += "" if truth is None else f". The weights are {_told(names, truth)}"
     return Chart(frame, spec, f"{told}.")
 
@@ -112,22 +121,20 @@ def _rows(has_truth: bool, letters: int) -> alt.LayerChart:
         scale=alt.Scale(paddingInner=0.3, paddingOuter=0.2),
     )
     base = blank()
-    lines = base.transform_filter(f"datum.who >= {int(has_truth)}")
     shape = {"x": across, "y": up("share:Q"), "detail": "who:N"}
-    drawn = [
-        lines.mark_line(
-            strokeWidth=1.5, opacity=0.3, color=palette.CHOSEN, interpolate="linear", aria=False
-        ).encode(**shape),
-        lines.mark_tick(
-            thickness=3, opacity=0.45, color=palette.CHOSEN, aria=False, width={"band": 0.6}
-        ).encode(**shape),
-    ]
+    drawn = []
+    for kind, color in ((BEFORE, palette.GREY), (NOW, palette.CHOSEN)):
+        lines = base.transform_filter(f"datum.kind == '{kind}'")
+        look = {"color": color, "aria": False}
+        line = lines.mark_line(strokeWidth=1.5, opacity=0.3, interpolate="linear", **look)
+        tick = lines.mark_tick(thickness=3, opacity=0.45, width={"band": 0.6}, **look)
+        drawn += [line.encode(**shape), tick.encode(**shape)]
     if has_truth:
-        true = base.transform_filter("datum.who == 0")
+        true = base.transform_filter(f"datum.kind == '{TRUE}'")
         told = tips(("name:N", "token"), ("share:Q", "the weight", ".4f"))
         bar = true.mark_bar(color=palette.BAR, width={"band": 0.6}, cornerRadiusEnd=3, aria=False)
-        line = {"fontSize": letters, "fontWeight": "bold", "color": palette.INK, "aria": False}
-        number = true.mark_text(dy=-letters / 2 - 2, **line)
+        bold = {"fontSize": letters, "fontWeight": "bold", "color": palette.INK, "aria": False}
+        number = true.mark_text(dy=-letters / 2 - 2, **bold)
         drawn = [
             bar.encode(x=across, y=up("share:Q"), tooltip=told),
             *drawn,

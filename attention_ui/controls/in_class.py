@@ -34,7 +34,7 @@ class InClass:
     leaves: bool = False
     """Whether the visitor has asked to leave the class."""
     problem: str = ""
-    """Why what was sent last is no answer, in words, until it was said."""
+    """Why what was sent last is no answer, in words."""
 
     @property
     def room(self) -> Classroom | None:
@@ -46,9 +46,11 @@ class InClass:
 
     def look(self) -> Now | None:
         """Look up what the class is at."""
-        room = self.room
+        room, before = self.room, self.now
         self.pulse = room.pulse(bool(self.token)) if room else ""
         self.now = room.now("" if self.token else self.person) if room else None
+        if before and self.now and before.version != self.now.version:
+            self.problem = ""  # it was about what was asked before
         return self.now
 
 
@@ -80,6 +82,12 @@ def arrive() -> None:
 def class_now(_: str) -> Now | None:
     """What the class is at; None in no class."""
     return this_session().own(InClass).now
+
+
+@source(own=True)
+def class_problem(_: str) -> str:
+    """Why what was sent to the class last is no answer, in words."""
+    return this_session().own(InClass).problem
 
 
 @source(own=True)

@@ -75,8 +75,8 @@ KINDS = (
         ".html",
         "text/html",
         ":material/web:",
-        "This lesson as it is now, as one HTML file: alive without a server and without the "
-        "internet, to mail or to put up anywhere. Writing it takes some seconds to a minute.",
+        "This lesson with your settings, as one HTML file. It stays interactive without a server "
+        "or the internet: mail it, or put it on any website. Writing it takes up to a minute.",
     ),
     Kind(
         "scorm",
@@ -85,8 +85,8 @@ KINDS = (
         ".zip",
         "application/zip",
         ":material/school:",
-        "The same for a course platform such as Moodle (SCORM 1.2): it resumes there, and reports "
-        "which questions were right at the first guess.",
+        "This lesson as a package for a course platform such as Moodle (SCORM 1.2). Learners can "
+        "resume it, and it reports which questions they got right at the first guess.",
     ),
 )
 
@@ -155,8 +155,8 @@ def _write(command: str, address: str, app: str) -> bytes:
             )
         except subprocess.TimeoutExpired:
             raise CouldNot(
-                f"It was not done after {MOST_SECONDS:g} seconds. On a computer of your own, the "
-                "command below writes it."
+                f"The file was not finished after {MOST_SECONDS:g} seconds. Write it on your own "
+                "computer, with the command below."
             ) from None
         if ended.returncode or not output.exists():
             said = ended.stderr.strip().splitlines()
@@ -179,8 +179,8 @@ def as_file(page: str) -> None:
     address, app = _address(page)
     if no_writer():
         st.markdown(
-            "The lesson itself, as one HTML file that needs no server: this app lacks what writes "
-            'it. On a computer of yours, after `pip install ".[site]"` in the project’s folder:'
+            "The lesson can also be one HTML file that needs no server, but this app cannot write "
+            'it. On your own computer, run `pip install ".[site]"` in the project’s folder, then:'
         )
         _command(KINDS[0], address)
         return
@@ -227,10 +227,10 @@ def _button_and_words(
         st.text(there.wrong, width=560)  # it may quote what was typed
     elif is_waiting:
         n, seconds = FILES.n_before(there), time.monotonic() - there.asked
-        becomes = f"will be written after {n} more" if n else "is being written"
-        st.markdown(f"It {becomes}: {seconds:.0f} s so far.", width=560)
+        becomes = f"is waiting, with {n} ahead of it" if n else "is being written"
+        st.markdown(f"Your file {becomes}: {seconds:.0f} s so far.", width=560)
     elif this_session().own(Refused).wanted == wanted:
-        st.markdown("This server is writing other files. Ask again in a minute.", width=560)
+        st.markdown("Too many files are waiting. Press the button again in a minute.", width=560)
     else:
         st.markdown(kind.words, width=560)
 

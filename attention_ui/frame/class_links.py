@@ -21,11 +21,11 @@ SERVED: list[bool] = []
 """Whether these addresses are there: a server that knows no `st.App` has none of them."""
 NEW = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 NO_CLASS = (
-    "There is no class with this code. It may have ended, or the server was started anew, which "
-    "ends every class. Ask your teacher for the link, or look at each letter once more."
+    "There is no class with this code. Check each letter, or ask your teacher for the link. The "
+    "class may have ended; a restart of the server ends every class too."
 )
 FULL = "Nobody else can join this class: it is full, or your teacher has closed it."
-TOO_MANY = "Too many codes were tried from here that are none. Wait a minute, then try again."
+TOO_MANY = "Too many wrong codes came from your network. Wait a minute, then try again."
 LOOK = (
     ":root{color-scheme:light dark}body{font:1.1rem/1.5 sans-serif;max-width:34rem;"
     "margin:12vh auto;padding:0 1.2rem}"

@@ -17,7 +17,7 @@ from .contents import HOME
 MOST_CLASSES = "Too many classes are on at this server. Try again when one of them has ended."
 
 IN_A_FRAME = (
-    "Within another page, a browser keeps no class: open the lesson by itself, and make it there."
+    "A class cannot be made inside another page. Open the lesson in its own tab and make it there."
 )
 ASKS_NOTHING = (
     "The link that you opened keeps “Ask me first” off, so a class would have nothing to vote on. "
@@ -61,12 +61,12 @@ def make_class() -> None:
         if made.problem:
             st.markdown(f":orange[:material/info:] {made.problem}")
     else:
-        st.markdown("The class is there. **For your class**, as a link and on the wall:")
+        st.markdown("Your class is ready. **For your class**: this link. The wall shows it too.")
         st.code(link_of(made.code), language=None, wrap_lines=True)
         put_reach(link_of(made.code))
         st.markdown(
-            "**For you alone.** This one leads the class, and is shown only now. Open it at the "
-            "wall, and keep it for a second screen of yours."
+            "**For you alone.** With this link you lead the class. It is shown only now: open it "
+            "at the wall, and keep it for a second screen of yours."
         )
         mine = link_of(made.code, made.token)
         st.code(mine, language=None, wrap_lines=True)

@@ -24,7 +24,9 @@ def _panel() -> None:
     st.markdown("This link shows what you see, on a page of its own.")
     seen = session.shared()
     st.code(address_of(seen), language=None, wrap_lines=True)
-    st.markdown("**For a class.** Leave things out, or let controls be seen and not changed.")
+    st.markdown(
+        "**A link with less on it.** Leave things out, or let controls be seen and not changed."
+    )
     here = {each.name: each.label for each in this_session().controls if each.label}
     labels = [*here.values()]
     called = {

@@ -35,5 +35,5 @@ def no_writer() -> str:
     """What to do where the packages that write lessons as files are missing, in words."""
     missing = [package for name, package in WRITES.items() if find_spec(name) is None]
     if missing:
-        return f"Writing lessons needs packages that are not here: pip install {' '.join(missing)}"
+        return f"Packages that write lessons are missing. Run: pip install {' '.join(missing)}"
     return ""

@@ -67,6 +67,13 @@ class Values(Mapping[str, Any]):
         """The same, of which a reader is told what is read."""
         return Values(self._values, reader)
 
+    def until(self, is_made: Callable[[], bool]) -> "Values":
+        """The same, whose reader is told until something is made of them: what that works out later
+        is of these values too, wherever its visitor has gone to by then.
+        """
+        reader = self._reader
+        return Values(self._values, reader and (lambda name: None if is_made() else reader(name)))
+
     def unread(self, name: str) -> Any:
         """A value for one who shows it to nobody; no reader is told. Raises Misdeclared while
         something is made for everybody.

@@ -45,7 +45,7 @@ window.attentionAnswers = (() => {
     if (file.size > MOST) throw Error("This file is too large to hold answers: it was not read.");
     let told = null;
     try { told = JSON.parse(await file.text()); } catch { /* said below */ }
-    if (told?.kind !== KIND) throw Error("This is no file of answers from here: nothing was changed.");
+    if (told?.kind !== KIND) throw Error("This file was not made by “Save my answers”. Nothing was changed.");
     if (told.version !== 1) throw Error("This file is of a newer version than this page: nothing was changed.");
     const answers = Object.fromEntries(pairs(told.answers).map(([key, one]) => [key, understood(one)]));
     return { answers, coming_back: waiting(told.coming_back) };

@@ -146,10 +146,10 @@ def _home(files: Sequence[LessonFile], chosen: Sequence[Lesson]) -> str:
     return document(HOME.title, f"{HEAD}<main>{body}</main>{run}", SHARED_HEAD)
 
 
-BACK = "Their questions are asked once more: while you know them, a lesson waits longer each time."
+BACK = "Answer their questions once more. Each time you still know them, the next wait is longer."
 KEPT = (
-    "What you have answered stays in this browser alone, and nothing is sent anywhere. As a file "
-    "it goes with you to another browser."
+    "Your answers stay in this browser, and nothing is sent anywhere. To go on in another browser, "
+    "save them as a file and load it there."
 )
 
 

@@ -44,8 +44,8 @@
       if (!(name in before) && lessons.some((each) => each.name === name)) answers.come_back(name, ...wait);
     }
     show();
-    const left = others ? ` ${others} left out: of lessons or settings that are not here.` : "";
-    return n ? `Answers to ${n} ${n === 1 ? "lesson" : "lessons"} taken over.${left}` : `No answers to these lessons are in it.${left}`;
+    const left = others ? ` ${others} left out: this site does not have their lesson or settings.` : "";
+    return n ? `Answers to ${n} ${n === 1 ? "lesson" : "lessons"} loaded.${left}` : `This file has no answers to these lessons.${left}`;
   }));
   show();
   addEventListener("pageshow", show);

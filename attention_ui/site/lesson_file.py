@@ -316,7 +316,7 @@ FOOT = (
     "control moves, numbers can be changed, and a program, a notebook and a spreadsheet of what "
     "is shown can be taken along.WAY</p>"
     '<p id="tally"></p><p id="mine"></p></footer>'
-    "<noscript><p>This page is drawn by a script of its own: let scripts run.</p></noscript>"
+    "<noscript><p>This page needs JavaScript. Turn it on in your browser.</p></noscript>"
 )
 
 

@@ -186,7 +186,7 @@
       const { label, base, words } = told.controls[name];
       return `${label || name}: ${words[base] ?? base}`;
     });
-    const text = words.length ? `This stands as it is for ${words.join("; ")}` : "";
+    const text = words.length ? `This part does not follow your change. It still shows ${words.join("; ")}` : "";
     let note = there.querySelector(":scope > .stays");
     if (!text) { note?.remove(); return; }
     if (!note) there.append(note = make("p", { className: "stays" }));
@@ -536,8 +536,8 @@
     if (!step || !at_base(there)) {
       const names = [there.dataset.carries, ...Object.keys(chosen)].filter((each) => each && each in chosen);
       const where = names.map((each) => `${told.controls[each].label}: ${told.controls[each].words[told.controls[each].base] ?? told.controls[each].base}`);
-      const why = where.length ? `How a cell comes about is told where this page began (${where.join("; ")}).`
-        : `${name} has too many cells to tell of each how it comes about.`;
+      const why = where.length ? `A cell can be taken apart only at the settings this page opened with (${where.join("; ")}).`
+        : `${name} has too many cells for a file to explain each of them.`;
       box.replaceChildren(make("div", { className: "trail" }, make("p", { textContent: why }), close));
       return;
     }
@@ -820,15 +820,15 @@
       const theirs = found.answers[key], others = Object.keys(found.answers);
       if (!theirs) {
         return others.some((each) => each.startsWith(`${told.lesson}.`))
-          ? "These are answers to this lesson at other settings, so about other numbers: nothing was changed."
-          : "In this file are no answers to this lesson: nothing was changed.";
+          ? "These answers are for this lesson at other settings, so for other numbers. Nothing was changed."
+          : "This file has no answers to this lesson. Nothing was changed.";
       }
       const before = Object.keys(done.answered).length;
       restore(answers.joined(summary().brief, theirs));
       keep();
       put();
       const n = Object.keys(done.answered).length - before;
-      return n ? `${n} ${n === 1 ? "answer" : "answers"} taken over.` : "All of these answers were here.";
+      return n ? `${n} ${n === 1 ? "answer" : "answers"} loaded.` : "You already had all of these answers here.";
     }));
   };
   const tally = () => {
@@ -851,7 +851,7 @@
         const picture = all(".picture[data-carries]").find((there) => there.dataset.carries === name);
         if (picture && read(picture.dataset.texts).includes(text)) turned[name] = text;
         else if (picture) wrong.push(`${name}=${text}. “${picture.dataset.controlLabel}” can be ${listed(read(picture.dataset.texts))} here.`);
-        else wrong.push(`${name}=${text}. ${names.length ? `Only ${listed(names)} can be given here` : "No control moves here"}.`);
+        else wrong.push(`${name}=${text}. ${names.length ? `This file can set only ${listed(names)}` : "This file has no control to set"}.`);
       }
     }
     document.getElementById("not_applied")?.remove();

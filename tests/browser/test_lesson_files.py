@@ -331,7 +331,7 @@ def test_a_phone_has_of_a_card_what_it_has_in_the_app(new_page, tmp_path):
 
 @pytest.mark.parametrize(("address", "said"), [
     ("#window=99", "Not applied: window=99. “Window: keys, its own included” can be 0, 1, 2,"),
-    ("#sed=3&window=4", "Not applied: sed=3. No control moves here."),
+    ("#sed=3&window=4", "Not applied: sed=3. This file has no control to set."),
 ])  # fmt: skip
 def test_what_an_address_cannot_set_is_said(address, said, new_page, tmp_path):
     page = opened(new_page, file_of(tmp_path, "causal_mask"), address)
@@ -403,15 +403,15 @@ STAND_IN = """{
 SCORM_AGAIN = ROOT / "node_modules" / "scorm-again" / "dist" / "scorm12.min.js"
 """A runtime of course platforms, which knows what SCORM allows. `.ci/run` gets it."""
 HOSTILE = {
-    "no JSON": (b"<script>alert(1)</script>", "This is no file of answers"),
-    "another kind": (b'{"answers": {}}', "This is no file of answers"),
-    "nothing": (b"null", "This is no file of answers"),
+    "no JSON": (b"<script>alert(1)</script>", "was not made by “Save my answers”"),
+    "another kind": (b'{"answers": {}}', "was not made by “Save my answers”"),
+    "nothing": (b"null", "was not made by “Save my answers”"),
     "newer": (b'{"kind": "attention-explorer answers", "version": 2}', "is of a newer version"),
     "too large": (b" " * 1_000_001, "too large"),
     "no lesson of ours": (
         b'{"kind": "attention-explorer answers", "version": 1, "answers": {"__proto__": {}, '
         b'"toString": {"given": 3}}}',
-        "are no answers to this lesson",
+        "has no answers to this lesson",
     ),
 }
 
@@ -447,11 +447,14 @@ def test_answers_go_to_another_browser_as_a_file(new_page, tmp_path):
         text = json.dumps(told).replace("Infinity", "1e400")
         assert loaded(other, "x.json", text.encode()).startswith("All of these")
         assert other.locator(".ask .said").count() == 0
-    assert loaded(other, "x.json", saved) == "1 answer taken over."
+    assert loaded(other, "x.json", saved) == "1 answer loaded."
     assert other.locator(".ask .said").count() == 1
-    assert loaded(other, "x.json", saved) == "All of these answers were here."
+    assert loaded(other, "x.json", saved) == "You already had all of these answers here."
     told["answers"][key]["given"][name][1] = [0]
-    assert loaded(other, "x.json", json.dumps(told).encode()) == "All of these answers were here."
+    assert (
+        loaded(other, "x.json", json.dumps(told).encode())
+        == "You already had all of these answers here."
+    )
     other.reload()
     other.locator(".ask .said").first.wait_for()
     kept = other.evaluate("name => attention.done.answered[name].guess", name)
@@ -474,11 +477,13 @@ def test_a_site_knows_what_was_done_and_what_comes_back(served, new_page):
     with page.expect_download() as download:
         page.get_by_role("button", name="Save my answers").click()
     saved = Path(download.value.path()).read_bytes()
-    assert loaded(page, "x.json", HOSTILE["nothing"][0]).startswith("This is no file of answers")
+    assert loaded(page, "x.json", HOSTILE["nothing"][0]).startswith(
+        "was not made by “Save my answers”"
+    )
     later = new_page()
     later.clock.set_fixed_time(datetime.now() + timedelta(days=2))
     later.goto(address)
-    assert loaded(later, "x.json", saved) == "Answers to 1 lesson taken over."
+    assert loaded(later, "x.json", saved) == "Answers to 1 lesson loaded."
     assert later.locator("[data-lesson=cross_attention]").inner_text().startswith(" ✓ 1 of 1")
     later.locator("#due a").click()
     asked = later.locator(".ask").first

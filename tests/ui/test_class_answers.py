@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 from attention_ui.cards import class_bars, class_files
 from attention_ui.cards.common_questions import one_of
 from attention_ui.cards.questions import MOST_SIDE, NONE, Pick, Shape, Verdict
+from attention_ui.cards.review import declared
 from attention_ui.cards.row_question import Row, as_shares
 from attention_ui.charts.votes import rows_over
 from attention_ui.classroom.classroom import MOST_NUMBERS, Asked, Classroom, First
+from attention_ui.frame.contents import LESSONS
+from attention_ui.reactive.source import tracking
+from attention_ui.site.reader import Reader
+from sampling import marked
+from serving import ROOT
 
 ONE = one_of("Which?", ["=1+1", "<b>b</b>", "c"], 1, "It is b.")
 SOME = Pick(
@@ -106,6 +112,49 @@ def test_rows_lie_over_one_another_and_the_truth_comes_with_the_numbers():
     assert "The weights are 0: a 0.20, 2: b 0.70, 5: c 0.10" in opened.alt
     assert "on average 0: a 0.35" in opened.alt
     assert not rows_over(["a"], [], None).frame
+    again = bars(ROW, each, [(0.3, 0.7, 0.0)])
+    assert Counter(again.frame["kind"].to_pylist()) == {"before": 6, "now": 3}
+    assert "; before, 0: a 0.35" in again.alt
+
+
+def test_a_bar_is_as_long_as_the_share_of_people_who_chose_it():
+    """Of several that are picked the marks are more than the people."""
+    made = bars(SOME, [(0, 2), (0,), ()], [(0, 1, 2)])
+    shares = {(row["name"], row["kind"]): row["share"] for row in made.frame.to_pylist()}
+    assert shares["a", "before"] == pytest.approx(2 / 3)
+    assert shares["c", "before"] == pytest.approx(1 / 3)
+    assert shares["a", "now"] == shares["b", "now"] == 1
+
+
+def test_the_wall_says_how_many_were_right_at_each_vote():
+    tallies = [tuple(Counter(turn).items()) for turn in ([(0,), (1,), (1,)], [(1,), (1,)])]
+    assert class_bars.how_many_right(ONE, tallies) == "Right: **2** of 3, then **2** of 2."
+
+
+@pytest.mark.parametrize(
+    "lesson",
+    marked(
+        [each.name for each in LESSONS],
+        ("causal_mask", "diagnosis"),
+        pytest.mark.slow("6 s in all: the other lessons"),
+    ),
+)
+def test_a_question_is_judged_wherever_its_class_is(lesson):
+    """A learner may be on a page that has none of the controls that it is about."""
+    page, elsewhere = (
+        Reader(declared(ROOT / "pages" / f"{name}.py"), {}, most_seconds=0.0)
+        for name in (lesson, "divide_by_sqrt_d")
+    )
+    with page.here():
+        page.goes_to(page.base, {each.name for each in page.page.asks})
+        found = [made for each in page.page.asks if (made := each.made()[0]) is not None]
+    with elsewhere.here(), tracking():
+        elsewhere.goes_to(elsewhere.base)
+        for asked in found:
+            assert asked.answer()
+            for numbers in ((0,), (1,), *([[1] * len(asked.truth)] if asked.only_shapes else [])):
+                if (guess := asked.understood(numbers)) is not None:
+                    assert asked.judged(guess).words
 
 
 def test_a_person_s_text_is_in_the_rows_of_a_chart_and_not_in_its_specification():
@@ -173,5 +222,5 @@ def test_no_cell_of_a_file_is_a_formula_and_no_word_of_the_page_is_html(room):
 def test_a_class_that_was_asked_nothing_has_files_that_say_so():
     empty = Classroom("BCDFGHJK")
     assert class_files.as_csv(empty).decode("utf-8-sig").count("\n") == 1
-    assert "asked nothing" in class_files.as_page(empty).decode()
+    assert "was not asked a question" in class_files.as_page(empty).decode()
     assert class_files.as_xlsx(empty)

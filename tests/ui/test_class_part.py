@@ -91,7 +91,7 @@ def test_a_question_is_asked_answered_talked_over_and_answered_again(room):
     ann, bob = Sees(room), Sees(room)
     tab = Sees(room, person=ann.person)
     assert "2 here" in " ".join(each.value for each in wall.looks().at.subheader)
-    assert "When your teacher asks something" in ann.words
+    assert "When your teacher asks a question" in ann.words
 
     wall.presses("class_ask")
     for each in (ann, bob, tab):
@@ -251,7 +251,7 @@ def test_within_another_page_share_says_where_a_class_is_made(monkeypatch):
     monkeypatch.setattr(type(streamlit.context), "is_embedded", property(lambda _: True))
     at = visit(LESSON)
     has_no_exception(at.button(key="share").click().run())
-    assert "a browser keeps no class" in words(at)
+    assert "cannot be made inside another page" in words(at)
     assert "make_class" not in {each.key for each in at.button}
 
 
