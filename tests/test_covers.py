@@ -78,7 +78,7 @@ def asked(page, link, change=None):
 
     with (
         patch.object(lesson, "trace_of", changed),
-        patch.object(declared, "cache", Cache(MOST_BYTES)),
+        patch.object(declared.Page, "cache", Cache(MOST_BYTES)),
         patch.object(declared.Ask, "draw", asks),
         patch.object(show, "put_picture", noted),
     ):

@@ -71,7 +71,7 @@ def lights(page, link, *patches):
         return ours(good, words)
 
     with ExitStack() as stack:
-        stack.enter_context(patch.object(declared, "cache", UiCache(1 << 26)))
+        stack.enter_context(patch.object(declared.Page, "cache", UiCache(1 << 26)))
         stack.enter_context(patch.object(running, "_kept", OrderedDict()))
         for name, module in [*sys.modules.items()]:
             ours = vars(module).get("light") if name.startswith("attention_ui.") else None

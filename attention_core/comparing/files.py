@@ -39,7 +39,7 @@ def read_tensors(path: Path) -> Recording | dict[str, Tensor]:
     """
     kind = path.suffix.lower()
     if not path.is_file():
-        raise ModelRefused(f"{quoted(str(path))} is no file")
+        raise ModelRefused(f"{quoted(path.name)} is no file")
     if kind == ".safetensors":
         with opened(path) as file:
             is_recording = FORMAT in (file.metadata() or {})

@@ -115,7 +115,7 @@ class Ask:
 
     def made(self) -> tuple[Question | None, int]:
         """The question, and a fingerprint of the numbers that it is about."""
-        return cache.get(
+        return self.page.cache.get(
             ("ask", self.page.name, self.name, self.identity), self._make, lambda _: 2_000
         )
 
@@ -153,7 +153,7 @@ class Ask:
 
     def hides(self) -> Mapping[str, Cover]:
         """What it covers while it is open, by the names of steps."""
-        return cache.get(
+        return self.page.cache.get(
             ("hides", self.page.name, self.name, self.identity),
             self._hides,
             lambda found: 1_000 * (1 + len(found)),
@@ -469,7 +469,7 @@ class Page(engine.Page):
         """The page's trace, kept for everybody by what it read."""
         with tracked_later():  # each step that is looked at is tracked by itself
             what = "trace", self.name, self.identity
-            return cache.get(what, self._make_trace, _size_of_trace)
+            return self.cache.get(what, self._make_trace, _size_of_trace)
 
     @cached_property
     def identity(self) -> FunctionIdentity:
@@ -621,7 +621,7 @@ class Page(engine.Page):
         super().check()
 
     def _answers(self) -> None:
-        found = cache.get(
+        found = self.cache.get(
             ("answers", self.name, self.identity),
             lambda: [*filter(None, map(self.given, self.closing))],
             lambda _: 4_000,
@@ -648,7 +648,7 @@ class Page(engine.Page):
     def _ends(self) -> None:
         marks: list[Mark] = []
         if self.published and not (settings.values().card or settings.values().paper):
-            marks = cache.get(
+            marks = self.cache.get(
                 ("marks", self.name, self.identity),
                 self._make_marks,
                 lambda found: 2_000 * len(found),

@@ -49,7 +49,7 @@ def by_script(lesson, link, change=None):
         patch.object(room, "trace_of", noted),
         patch.object(ends, "put_ends", ended),
         patch.object(ends, "put_answers", answered),
-        patch.object(page, "cache", Cache(1 << 26)),
+        patch.object(page.Page, "cache", Cache(1 << 26)),
         patch.object(show, "put_picture", lambda *_, **__: None),
     ):
         at = stands(visit(lesson, **link))

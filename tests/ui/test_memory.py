@@ -33,7 +33,7 @@ def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypa
     monkeypatch.setattr("attention_ui.frame.take_away.DOWNLOADS", ())
     # What cards came to is kept for everybody, and is bounded by bytes of its own.
     kept = Cache(MOST_BYTES)
-    monkeypatch.setattr(declared, "cache", kept)
+    monkeypatch.setattr(declared.Page, "cache", kept)
     with noted_layouts() as found:
         at = stands(visit(page, **link))
     tensors = {name: weakref.ref(step.value) for a in found for name, step in a.trace.items()}
