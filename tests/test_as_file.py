@@ -84,7 +84,7 @@ def test_it_is_asked_for_as_it_stands(held):
     at = _opened("causal_mask", {**link, "section": "weights"}, **AT)
     button(at).click().run()
     assert button(at).disabled
-    assert any("It is being written" in each.value for each in at.markdown)
+    assert any("Your file is being written" in each.value for each in at.markdown)
     go_on.release()
     ((command, address, app),) = asked
     named = urlsplit(address)

@@ -41,7 +41,7 @@ def test_the_lesson_itself_is_written_as_it_stands(page, new_page, app_url, tmp_
     open_page(page, app_url, at)
     open_row(page, "take_away")
     page.get_by_role("button", name="Lesson", exact=True).click()
-    page.get_by_text("It is being written").wait_for()
+    page.get_by_text("Your file is being written").wait_for()
     save = page.get_by_role("button", name="Save lesson", exact=True)
     save.wait_for(timeout=1000 * HANG)
     with page.expect_download() as download:
