@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import date
 from html import escape
 from io import BytesIO
 from typing import Any
@@ -83,6 +84,9 @@ def as_page(room: Classroom) -> bytes:
             cells = f"<td>{vote}</td><td>{_plain(answer)}{mark}</td>"
             rows.append(f"<tr>{cells}<td class=n>{n}</td><td class=b>{bar}</td></tr>")
         told = f"<p>{_plain(question.answer())}</p>" if stage == OPEN else ""
+        if stage == OPEN:
+            right = class_bars.how_many_right(question, [[*turn.items()] for turn in turns])
+            told += f"<p>{_plain(right)}</p>"
         head = "<tr><th>Vote</th><th>Answer</th><th>How many</th><th>Share</th></tr>"
         parts.append(
             f"<section><h2>{_plain(asked.title)}</h2><p>{_plain(question.words)}"
@@ -96,10 +100,13 @@ def as_page(room: Classroom) -> bytes:
         if len(by_themselves)
         else "<p>Nobody has answered a question alone.</p>"
     )
+    lessons = dict.fromkeys(_title(asked.page) for asked, *_ in room.rounds())
+    day = f"{date.today():%d %B %Y}".lstrip("0")
+    when = ", ".join([*lessons, day])
     body = "".join(parts) or "<p>The class was not asked a question.</p>"
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>What a class answered</title>'
-        f"<style>{STYLE}</style><h1>What a class answered</h1>{body}"
+        f"<style>{STYLE}</style><h1>What a class answered</h1><p>{_plain(when)}</p>{body}"
         f"<section><h2>By themselves</h2>{table}</section></html>"
     ).encode("utf-8", "replace")
 

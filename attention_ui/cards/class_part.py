@@ -25,6 +25,7 @@ from ..reactive.widget import put_in, sent
 from . import class_bars
 from .class_overview import put_overview
 from .question import answer_in, picks_at_once, put_choices, uncover_in_class
+from .questions import Pick
 from .row_question import Row
 from .show import chart
 
@@ -38,6 +39,7 @@ ENDED = (
     "This class has ended. Your own answers are still in this browser, and the lessons are open to "
     "you as before."
 )
+YOU_ENDED = "This class has ended. Leave it, and *Share* makes a new one."
 
 
 def put_class() -> None:
@@ -57,8 +59,10 @@ def _draw() -> None:
     kind = "class_wall" if this_session().own(InClass).token else "class_own"
     with st.container(border=True, key="class", gap="small"), st.container(key=kind):
         if now is None:
-            st.markdown(f":material/groups: {ENDED}")
-            st.button("Go on alone", key="class_leave", on_click=_leave)
+            is_teacher = bool(this_session().own(InClass).token)
+            st.markdown(f":material/groups: {YOU_ENDED if is_teacher else ENDED}")
+            label = "Leave it" if is_teacher else "Go on alone"
+            st.button(label, key="class_leave", on_click=_leave)
         elif this_session().own(InClass).token:
             _teacher(now)
         else:
@@ -82,16 +86,23 @@ def _learner(now: Now) -> None:
     _put_way(now.asked)
     if now.stage == ASKED:
         _vote(now, asked)
-        if now.own is None:  # for who is elsewhere on the page: see class_changes.js
-            with st.container(key="class_call"):
-                st.markdown(f"[Your teacher has asked a question. Answer it](#{ANCHOR})")
+        if now.own is None:
+            _call("Your teacher has asked a question. Answer it")
     else:
+        if now.stage == BARS:
+            _call("See what your class has answered")
         _put_bars(now)
         if now.own is not None:
             _put_answer("You answered", asked, now.own)
         _put_truth(now)
     if problem := class_problem():
         st.markdown(f":orange[:material/info:] {problem}")
+
+
+def _call(words: str) -> None:
+    """For who is elsewhere on the page: see class_changes.js."""
+    with st.container(key="class_call"):
+        st.markdown(f"[{words}](#{ANCHOR})")
 
 
 def _vote(now: Now, asked: Any) -> None:
@@ -163,6 +174,14 @@ def _put_words(asked: Asked) -> None:
             st.text(question.asked)
 
 
+def _put_offered(asked: Any) -> None:
+    """What can be chosen, for whoever looks at the wall."""
+    if isinstance(asked, Pick):
+        with st.container(horizontal=True, gap="small", key="class_offered"):
+            for each in asked.offered:
+                st.text(each, width="content")
+
+
 def _put_bars(now: Now) -> None:
     """The bars, which both may see by now."""
     asked: Any = now.asked and now.asked.question
@@ -212,7 +231,10 @@ def _teacher(now: Now) -> None:
         _put_next(now, "Ask the class", "primary")
         return
     _put_words(now.asked)
+    if not _is_there(now.asked.key):
+        _put_way(now.asked)
     if now.stage == ASKED:
+        _put_offered(now.asked.question)
         again = " once more" if now.turn.turn else ""
         with st.container(key="class_count"):
             st.markdown(f"**{now.n_votes}** of {now.n_here} have answered{again}")
@@ -271,20 +293,20 @@ def _put_next(now: Now, label: str, kind: str) -> None:
     look: dict[str, Any] = {"vertical_alignment": "bottom", "gap": "small", "width": "content"}
     with st.container(horizontal=True, **look):
         titles = {name: _titles()[name] for name in names}
-        st.selectbox("Question", names, format_func=titles.get, key=PICKED, width=380)
+        st.selectbox("Question", names, format_func=titles.get, key=PICKED, width=640)
         ask: dict[str, Any] = {"type": kind, "on_click": _asks, "args": (now.version,)}
         st.button(label, key="class_ask", **ask)
 
 
 @source(own=True)
 def _asked_here(_: str) -> tuple[tuple[str, str], ...]:
-    """The page's questions that a class can be asked, by name, and the titles of their cards."""
+    """The page's questions that a class can be asked: their names, and cards' titles and words."""
     page = this_session().declared
     if page is None:
         return ()
     with untracked():
         return tuple(
-            (card.ask.name, card.title)
+            (card.ask.name, f"{card.title}: {made.words}".replace("*", ""))
             for card in page.every_card()
             if card.ask
             and (made := card.ask.made()[0]) is not None

@@ -24,6 +24,10 @@ NO_CLASS = (
     "There is no class with this code. Check each letter, or ask your teacher for the link. The "
     "class may have ended; a restart of the server ends every class too."
 )
+NOT_YOURS = (
+    "This is not the link that leads this class. Copy the whole link that “Share” gave you. Nobody "
+    "can look it up: without it, make a new class."
+)
 FULL = "Nobody else can join this class: it is full, or your teacher has closed it."
 TOO_MANY = "Too many wrong codes came from your network. Wait a minute, then try again."
 LOOK = (
@@ -55,7 +59,11 @@ async def _join(asked: Request) -> Response:
     if is_known:
         return _to(room, "..")
     person = room.joins()
-    return _with(_to(room, ".."), asked, room, LEARNER, person) if person else _said(FULL, 403)
+    return (
+        _with(_to(room, ".."), asked, room, LEARNER, person)
+        if person
+        else _said(FULL, 403, "This class is closed")
+    )
 
 
 async def _teach(asked: Request) -> Response:
@@ -66,7 +74,7 @@ async def _teach(asked: Request) -> Response:
     token = asked.path_params["token"][:100]
     if not room.is_teacher(token):
         CLASSES.tries.was_wrong(_address(asked))
-        return _said(NO_CLASS, 404)
+        return _said(NOT_YOURS, 404)
     return _with(_to(room, "../.."), asked, room, TEACHER, token)
 
 
@@ -130,10 +138,11 @@ def _with(answer: Response, asked: Request, room: Classroom, role: str, name: st
     return answer
 
 
-def _said(words: str, status: int) -> Response:
+def _said(words: str, status: int, title: str = "No class here") -> Response:
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" '
         f'content="width=device-width"><title>{HOME.title}</title><style>{LOOK}</style>'
-        f'<h1>No class here</h1><p>{escape(words)}</p><p><a href="../">Go on alone</a></p></html>'
+        f"<p>{HOME.title}</p><h1>{title}</h1><p>{escape(words)}</p>"
+        '<p><a href="../">Go on alone</a></p></html>'
     )
     return HTMLResponse(page, status, headers=NEW)

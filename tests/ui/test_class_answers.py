@@ -2,8 +2,10 @@
 
 import csv
 import io
+import re
 import zipfile
 from collections import Counter
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -151,6 +153,7 @@ def test_a_question_is_judged_wherever_its_class_is(lesson):
     with elsewhere.here(), tracking():
         elsewhere.goes_to(elsewhere.base)
         for asked in found:
+            assert not re.search(r"\b(above|below)\b(?! 0)", asked.words), "it is asked anywhere"
             assert asked.answer()
             for numbers in ((0,), (1,), *([[1] * len(asked.truth)] if asked.only_shapes else [])):
                 if (guess := asked.understood(numbers)) is not None:
@@ -223,4 +226,5 @@ def test_a_class_that_was_asked_nothing_has_files_that_say_so():
     empty = Classroom("BCDFGHJK")
     assert class_files.as_csv(empty).decode("utf-8-sig").count("\n") == 1
     assert "was not asked a question" in class_files.as_page(empty).decode()
+    assert str(date.today().year) in class_files.as_page(empty).decode()
     assert class_files.as_xlsx(empty)

@@ -97,6 +97,8 @@ def test_a_question_is_asked_answered_talked_over_and_answered_again(room):
     for each in (ann, bob, tab):
         assert each.looks().covers
         assert "Your class is asked this now" in each.words
+    on_wall = [each.value for each in wall.looks().at.text]
+    assert {*_question(room).offered} <= {*on_wall}, "who looks at the wall sees what there is"
     ann.picks(room, 0)
     assert "Your answer is in" in ann.words
     tab.looks().picks(room, 1)
@@ -108,6 +110,7 @@ def test_a_question_is_asked_answered_talked_over_and_answered_again(room):
     wall.presses("class_shows_bars")
     assert len(wall.bars) == len(ann.looks().bars) == len(bob.looks().bars) == 1
     assert "✓" not in str(wall.bars) + str(ann.bars)
+    assert "See what your class has answered" in ann.words, "for who is elsewhere on the page"
     assert wall.covers
     assert ann.covers
 

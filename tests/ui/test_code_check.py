@@ -223,6 +223,7 @@ def test_chance_of_torch_is_the_same_for_everybody_and_goes_on_as_if_nothing_was
 
 
 OUTSIDE = {
+    "attention_ui/cards/class_files.py": "the day, on a page that a teacher prints",
     "attention_ui/frame/as_file.py": "how far the process is that writes a lesson as a file",
     "attention_ui/cards/cached.py": "which folder's files are of the program itself",
     "attention_ui/cards/review.py": "which script declares a page, and when it was written",

@@ -26,7 +26,7 @@ def shared_row(trace: Trace, values: Values) -> Row | None:
     asked = asked_query(trace)
     return whole_row(
         "Share out the weights of this query among the keys that it may look at. Their masked "
-        "scores are in its row above.",
+        "scores are in its row of *masked_scores*.",
         trace.labels("key"),
         weights[asked],
         mask[asked],

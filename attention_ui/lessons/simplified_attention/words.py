@@ -20,7 +20,7 @@ def looks_at(trace: Trace, values: Values) -> Pick:
     weights = trace["weights"].value
     asked = other_telling_query(weights, telling_query(values))
     return which_key(
-        "Which token will this query look at most? Its scores are in its row, above.",
+        "Which token will this query look at most? Its scores are in its row of *scores*.",
         trace.labels("key"),
         weights[asked],
         asked=f"Query {numbered_tokens(values)[asked]}",
