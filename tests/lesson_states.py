@@ -62,8 +62,6 @@ def pictures_in(written: str) -> list[int]:
 
 LIVE = re.compile(r'(data-control="[^>]*?) data-value="[^"]*" data-words="[^"]*"')
 """Where a control stands that moves: the script says it."""
-MEASURED = re.compile(r"[\d.e-]+ seconds")
-"""What takes otherwise long each time."""
 CARRIES = re.compile(r'data-carries="(\w+)" data-texts="([^"]*)"')
 
 
@@ -81,11 +79,8 @@ def seen(told: dict[str, Any], place: int | str, move: Mapping[str, str]) -> lis
     """
     written = told["html"][place] if isinstance(place, int) else place
     plain = re.sub(r' (data-(picture|first|texts)|style)="[^"]*"', "", written)
-    plain = MEASURED.sub("# seconds", plain)
     found: list[Any] = [LIVE.sub(r"\1", plain)]
     for tag in re.findall(r"<div[^>]*data-picture[^>]*>", written):
-        if MEASURED.search(tag):
-            continue
         (at,) = pictures_in(tag)
         columns, carried = columns_of(told, at), CARRIES.search(tag)
         if carried is not None and carried[1] in move:

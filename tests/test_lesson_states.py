@@ -70,8 +70,9 @@ def three_of(baked: Baked) -> Iterator[tuple[str, str]]:
         yield one.name, next(each for each in reversed(baked._texts(one)) if each != base)
 
 
-@pytest.mark.slow("90 s: every lesson, at three settings")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", marked(NAMES, ("simplified_attention",), pytest.mark.slow("90 s: every lesson"))
+)
 def test_at_three_settings_every_card_is_that_of_a_page_which_opens_there(name):
     """Also a card that has not read what a control changes, and so is not written again."""
     reader, told = Reader(declared(ROOT / "pages" / f"{name}.py"), {}, most_seconds=0.0), Told()
