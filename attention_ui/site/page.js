@@ -828,7 +828,9 @@
       keep();
       put();
       const n = Object.keys(done.answered).length - before;
-      return n ? `${n} ${n === 1 ? "answer" : "answers"} loaded.` : "You already had all of these answers here.";
+      if (n) return `${n} ${n === 1 ? "answer" : "answers"} loaded.`;
+      return Object.keys(theirs.given).some((name) => done.answered[name])
+        ? "You already had all of these answers here." : "This file has no answers that fit the questions here. Nothing was changed.";
     }));
   };
   const tally = () => {
