@@ -6,6 +6,7 @@ from datetime import date
 from html import escape
 from io import BytesIO
 from typing import Any
+from urllib.parse import urlencode
 
 import pandas as pd
 
@@ -14,7 +15,18 @@ from ..frame.contents import HOME, lesson
 from . import class_bars
 from .row_question import Row
 
-VOTES = ("Lesson", "Card", "Question", "Vote", "Answer", "How many", "Share", "Right")
+VOTES = (
+    "Asked at",
+    "Lesson",
+    "Settings",
+    "Card",
+    "Question",
+    "Vote",
+    "Answer",
+    "How many",
+    "Share",
+    "Right",
+)
 ALONE = (
     "Lesson",
     "Question",
@@ -115,7 +127,7 @@ def _lines(asked: Asked, turns: Sequence[Counter[Guess]]) -> Iterator[tuple]:
     question: Any = asked.question
     for number, turn in enumerate(turns, 1):
         words = f"{question.words} {question.asked}".strip()
-        begins = _title(asked.page), asked.title, words, number
+        begins = asked.at, _title(asked.page), urlencode(asked.link), asked.title, words, number
         total = sum(turn.values())
         if isinstance(question, Row):
             for place, name in enumerate(question.names if total else ()):

@@ -5,6 +5,7 @@ a question covers or uncovers something in it.
 """
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import streamlit as st
@@ -51,7 +52,7 @@ def put_class() -> None:
     fragment("class", _draw)
     if here.token:
         fragment("class_alone", put_overview)
-    fragment("class_changes", lambda: put_changes(_changed))
+    fragment("class_changes", lambda: put_changes(_changed, _heard()))
 
 
 def _draw() -> None:
@@ -99,6 +100,19 @@ def _learner(now: Now) -> None:
         st.markdown(f":orange[:material/info:] {problem}")
 
 
+def _heard() -> str:
+    """What a screen reader says to a learner when the class has gone on."""
+    now: Now | None = class_now()
+    if this_session().own(InClass).token or now is None or now.asked is None:
+        return ""
+    words = {
+        ASKED: "Your teacher asks once more." if now.turn.turn else "Your teacher asks a question.",
+        BARS: "Your class’s answers are shown.",
+        OPEN: "The numbers are shown.",
+    }
+    return words[now.stage]
+
+
 def _call(words: str) -> None:
     """For who is elsewhere on the page: see class_changes.js."""
     with st.container(key="class_call"):
@@ -107,6 +121,7 @@ def _call(words: str) -> None:
 
 def _vote(now: Now, asked: Any) -> None:
     code, turn = now.code, now.turn
+    widget = f"class_{code}_{turn.round}_{turn.turn}"
     if turn.turn:
         st.markdown(
             "**Once more.** Talk it over with your neighbours: why do you think so? Then answer "
@@ -114,7 +129,9 @@ def _vote(now: Now, asked: Any) -> None:
         )
         if now.before is not None:
             _put_answer("Before, you answered", asked, now.before)
-    widget = f"class_{code}_{turn.round}_{turn.turn}"
+            if isinstance(asked, Row):
+                largest = max(now.before)  # so that the ratios, which count, are seen best
+                asked.begin_with(widget, [each / largest for each in now.before])
     put_choices(asked, widget, _voted, (code, turn, widget, asked), "Answer", f"send_{widget}")
     if now.own is not None:
         _put_answer(":green[:material/check:] Your answer is in", asked, now.own)
@@ -247,7 +264,8 @@ def _teacher(now: Now) -> None:
             st.markdown(class_bars.how_many_right(now.asked.question, now.tallies))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         if now.stage == ASKED:
-            _act("Show the bars", Classroom.shows_bars, now, "primary")
+            what = "rows" if isinstance(now.asked.question, Row) else "bars"
+            _act(f"Show the {what}", Classroom.shows_bars, now, "primary")
         if now.stage != OPEN and now.turn.turn + 1 < MOST_TURNS:
             label = "Talk, then ask again"
             _act(label, Classroom.asks_again, now, "primary" if now.stage == BARS else "secondary")
@@ -336,7 +354,8 @@ def _asks(version: int) -> None:
         if here.token and room and made is not None:
             card = next(each for each in page.every_card() if each.ask is one)
             link = class_settings()
-            asked = Asked(one.key, made, fingerprint, page.name, link, card.name, card.title)
+            at = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+            asked = Asked(one.key, made, fingerprint, page.name, link, card.name, card.title, at)
             if here.now and here.now.stage == OPEN:
                 room.goes_on(version)
                 version += 1

@@ -9,7 +9,7 @@ from attention_core.text.tokenizers import visible
 
 from ..charts.bars import bars, width_of
 from ..charts.chart import Chart
-from ..reactive.widget import sent
+from ..reactive.widget import is_there, put_in, sent
 from ..words import listed
 from .questions import Question, Verdict
 
@@ -17,6 +17,8 @@ MOST = 9
 """Sliders of one row; further keys share the last one. The first example has as many keys."""
 SLIDERS = 330
 """Pixels across."""
+START = 0.5
+"""What each slider begins with."""
 GUESS, TRUTH = "your guess", "the weights"
 CLOSE = 0.1
 """A guess at most this far off counts as right."""
@@ -84,6 +86,7 @@ class Row(Question):
 
     def ask(self, key: str) -> None:
         # So wide that the buttons stand below, and the bars beside the sliders.
+        self.begin_with(key, [START] * len(self.labels))
         wide = SLIDERS + 2 * width_of(len(self.names))
         with st.container(horizontal=True, gap="medium", vertical_alignment="center", width=wide):
             with st.container(width=SLIDERS, gap="xsmall", key=f"sliders_{key}"):
@@ -95,7 +98,6 @@ class Row(Question):
                             label,
                             min_value=0.0,
                             max_value=1.0,
-                            value=0.5,
                             step=0.05,
                             key=each,
                             label_visibility="collapsed",
@@ -106,8 +108,14 @@ class Row(Question):
             with st.container(width=width_of(len(self.names)), key=f"chart_of_{key}"):
                 st.vega_lite_chart(chart.frame, chart.spec, width="stretch", alt=chart.alt)
 
+    def begin_with(self, key: str, guess: Sequence[float]) -> None:
+        """Set the sliders of this key to a guess, where they are not there yet."""
+        for each, share in zip(self._keys(key), guess, strict=True):
+            if not is_there(each):
+                put_in(each, share)
+
     def guess(self, key: str) -> tuple[float, ...] | None:
-        return as_shares([sent(each, 0.5) for each in self._keys(key)])
+        return as_shares([sent(each, START) for each in self._keys(key)])
 
     def judged(self, guess: tuple[float, ...]) -> Verdict:
         off = distance(guess, self.truth)

@@ -48,6 +48,8 @@ class Asked:
     card: str
     title: str
     """The name and the title of the card that asks it."""
+    at: str = ""
+    """When, for who looks at the table later: a day and a time in UTC."""
 
 
 @dataclass

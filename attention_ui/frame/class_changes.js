@@ -10,6 +10,13 @@ export default function ({ data, setTriggerValue }) {
       .then(() => location.reload());
     return;
   }
+  let region = document.getElementById('class_heard');
+  if (!region) {
+    region = Object.assign(document.createElement('div'), { id: 'class_heard', role: 'status' });
+    region.style.cssText = 'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)';
+    document.body.append(region);
+  }
+  if (region.textContent !== data.heard) region.textContent = data.heard;
   let timer, told = '', since = 0, ended = false;
   const isConnected = () => document.querySelector('[data-testid=stApp]')
     ?.dataset.testConnectionState === 'CONNECTED';

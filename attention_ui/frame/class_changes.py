@@ -10,9 +10,10 @@ from ..streamlit_workarounds.unseen_component import unseen
 _browser = unseen("class_changes", Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))
 
 
-def put_changes(changed: Callable[[], None]) -> None:
+def put_changes(changed: Callable[[], None], heard: str) -> None:
     """At the end of what a class has on a page: has `changed` called when it has gone on; or takes
-    the visitor out of the class.
+    the visitor out of the class. `heard` is what a screen reader says then.
     """
-    told = {"pulse": class_pulse(), "leaves": this_session().own(InClass).leaves}
+    leaves = this_session().own(InClass).leaves
+    told = {"pulse": class_pulse(), "leaves": leaves, "heard": heard}
     _browser(key="class_changes", data=told, on_changed_change=changed, height=1)

@@ -118,6 +118,11 @@ def told(page):
     return part(page).inner_text()
 
 
+def heard(page):
+    """What a screen reader was told last."""
+    return page.locator("#class_heard").inner_text()
+
+
 def bars(page):
     return part(page).locator("[data-testid=stVegaLiteChart]")
 
@@ -152,6 +157,8 @@ def test_reload_two_tabs_and_back_are_one_vote(wall, new_page):
     settled(ann)
     soon(ann, lambda: "2: dog" in told(ann).partition(IS_IN)[2])
     is_asked(bob)
+    assert heard(bob) == "Your teacher asks a question."
+    assert heard(wall) == ""
     choices(bob).nth(2).click()
     soon(bob, lambda: IS_IN in told(bob))
     soon(wall, lambda: count(wall), "2 of 2 have answered")
@@ -160,6 +167,7 @@ def test_reload_two_tabs_and_back_are_one_vote(wall, new_page):
     soon(wall, lambda: "2: dog: 2" in said_of(wall))
     for each in (ann, bob):
         soon(each, lambda each=each: bars(each).count(), 1)
+        assert heard(each) == "Your class’s answers are shown."
         assert "?" in each.locator(".st-key-drawn_weights").inner_text()
     acts(wall, "Uncover the numbers")
     for each in (wall, ann, bob):

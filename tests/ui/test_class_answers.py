@@ -168,6 +168,9 @@ def test_a_person_s_text_is_in_the_rows_of_a_chart_and_not_in_its_specification(
 
 
 # --- files ---------------------------------------------------------------------------------------
+LINK = {"sentence": "a & b", "window": "3"}
+
+
 @pytest.fixture
 def room():
     made = Classroom("BCDFGHJK")
@@ -177,7 +180,7 @@ def room():
         (ROW, [(0.2, 0.7, 0.1), (0.5, 0.5, 0.0)], []),
     )):  # fmt: skip
         now = made.now()
-        one = Asked(f"a.{number}", asked, 7, "causal_mask", {}, "weights", "Weights")
+        one = Asked(f"a.{number}", asked, 7, "causal_mask", LINK, "weights", "Weights", "today")
         assert made.asks(one, now.version)
         for turn, guesses in enumerate((first, second)):
             for person, guess in zip(people, guesses, strict=False):
@@ -199,6 +202,8 @@ def test_the_table_of_votes_has_each_answer_once_a_turn(room):
         [2, "<b>b</b>", 3, "yes"],
     ]
     rows = table[table["Question"] == ROW.words]
+    assert {*table["Asked at"]} == {"today"}
+    assert {*table["Settings"]} == {"sentence=a+%26+b&window=3"}
     assert rows[["Answer", "How many", "Share"]].values.tolist() == [
         ["0: a", 2, 0.35],
         ["2: b", 2, 0.6],

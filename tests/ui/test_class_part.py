@@ -184,6 +184,31 @@ def test_who_sends_no_answer_is_asked_for_one(room):
     assert room.now().asked.question.missing in ann.words
 
 
+def test_a_row_is_shared_out_again_from_where_one_left_it(room):
+    wall, ann = (Sees(room, is_teacher=so, page="causal_mask") for so in (True, False))
+    wall.presses("class_ask")
+    assert "Show the rows" in [each.label for each in wall.looks().at.button]
+    sliders = _own_sliders(ann.looks())
+    assert {each.value for each in sliders} == {0.5}
+    with ann.here():
+        for slider, value in zip(sliders, (0.2, 0.8, *[0.0] * len(sliders)), strict=False):
+            slider.set_value(value)
+    turn = room.now().turn
+    ann.presses(f"send_class_{room.code}_{turn.round}_{turn.turn}")
+    assert room.now(ann.person).own[:2] == (0.2, 0.8)
+    wall.presses("class_shows_bars").presses("class_asks_again")
+    found = [each.value for each in _own_sliders(ann.looks())]
+    assert found[:2] == pytest.approx([0.25, 1])
+    assert not any(found[2:])
+    turn = room.now().turn
+    ann.presses(f"send_class_{room.code}_{turn.round}_{turn.turn}")
+    assert room.now(ann.person).own[:2] == (0.2, 0.8)
+
+
+def _own_sliders(learner):
+    return [each for each in learner.at.slider if each.key.startswith("class_")]
+
+
 def test_a_reload_finds_the_answer_and_the_class_where_it_is(room):
     wall, ann = Sees(room, is_teacher=True), Sees(room)
     wall.presses("class_ask")
