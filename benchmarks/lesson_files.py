@@ -40,9 +40,10 @@ def lesson_files(quick: bool) -> list[Part]:
     }
     how = (
         "A file is opened from a disk, offline. *First picture*: from opening it until a picture "
-        "is drawn, and as a multiple of an empty page's time, opened in between. *A move*: what "
-        "the page works from a control's event until the browser has drawn the next frame. No "
-        "server has any part in it."
+        "in sight is drawn (where none is in sight, until its script stands), and as a multiple "
+        "of an empty page's time, opened in between. *A move*: from a control's event, at any "
+        "moment between two frames, to the last change that is in sight, where the page is "
+        "scrolled to the first of them. No server has any part in it."
     )
     counts = Part("What is in the files", "Of all these lessons together.", [Figure("all", total)])
     return [Part("Lessons as files", how, figures), counts]
@@ -61,7 +62,7 @@ def _opened(made: LessonFile, file: Path, empty: list[float]) -> Figure:
                 page = browser.new_context(offline=True).new_page()
                 page.goto(path.as_uri())
                 if times is first:
-                    page.wait_for_function("() => document.querySelector('.picture[data-drawn]')")
+                    page.wait_for_function(STANDS)
                 times.append(page.evaluate("performance.now()"))
                 if times is first and len(first) == 1:
                     page.wait_for_function(SETTLED)
@@ -77,6 +78,13 @@ def _opened(made: LessonFile, file: Path, empty: list[float]) -> Figure:
     return Figure(made.title, numbers, most)
 
 
+STANDS = """() => {
+  const seen = [...document.querySelectorAll('.picture')].filter((each) => {
+    const { top, bottom, width } = each.getBoundingClientRect();
+    return width && top < innerHeight && bottom > 0;
+  });
+  return window.attention && (!seen.length || seen.some((each) => each.dataset.drawn));
+}"""
 SETTLED = """() => window.attention?.is_settled()
   && [...document.querySelectorAll('.picture')].every((each) =>
     each.dataset.drawn || !each.offsetParent)"""
@@ -87,19 +95,44 @@ MOVED = """async (moves) => {
   const settled = async () => {
     do await new Promise((done) => setTimeout(done, 50)); while (!is_settled());
   };
-  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const within = (ms) => new Promise((done) => setTimeout(done, ms));
+  const changes = [];
+  const note = (node) => changes.push([performance.now(), node]);
+  const watch = new MutationObserver((all) => { for (const { target } of all) note(target); });
+  const is_seen = (node) => {
+    const { top, bottom, width } = (node.parentElement ?? node).getBoundingClientRect();
+    return width && top < innerHeight && bottom > 0;
+  };
+  watch.observe(document.body, { subtree: true, childList: true, attributes: true,
+                                 characterData: true });
+  for (const each of ['fill', 'fillRect', 'fillText', 'stroke', 'drawImage', 'putImageData']) {
+    const own = CanvasRenderingContext2D.prototype[each];
+    CanvasRenderingContext2D.prototype[each] = function (...given) {
+      note(this.canvas);
+      return own.apply(this, given);
+    };
+  }
   for (const [name, each] of Object.entries(told.controls)) {
     if (times.length >= moves) break;
     const text = each.texts.find((one) => one !== (chosen[name] ?? each.base));
     if (name === 'predict' || text === undefined) continue;
-    for (const to of [text, each.base]) {
+    await settled();
+    changes.length = 0;
+    move(name, text);
+    await settled();
+    const first = changes.find(([, node]) => node.closest?.('.picture, .card'));
+    first?.[1].scrollIntoView({ block: 'center' });
+    for (const to of [each.base, text, each.base]) {
       await settled();
-      await frame(); await frame();
+      changes.length = 0;
+      await frame();
+      await within(2 + 3 * (times.length % 5));
       const began = performance.now();
       move(name, to);
-      await new Promise((done) => requestAnimationFrame(done));
-      document.body.offsetHeight;
-      times.push(performance.now() - began);
+      await settled();
+      const seen = changes.filter(([at, node]) => at > began && is_seen(node));
+      if (seen.length) times.push(Math.max(...seen.map(([at]) => at)) - began);
     }
   }
   return times;

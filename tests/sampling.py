@@ -68,7 +68,10 @@ def in_twos(case: Iterable[Any]) -> tuple:
 
 def marked(cases, plain, mark=pytest.mark.long):
     """All cases as params, with a mark on those that are not among the plain ones."""
-    return [pytest.param(each, marks=() if each in plain else mark) for each in cases]
+    return [
+        pytest.param(*(each if isinstance(each, tuple) else (each,)), marks=[mark][each in plain :])
+        for each in cases
+    ]
 
 
 def _params(cases: Iterable[tuple[tuple, str, bool]]) -> list:

@@ -642,8 +642,8 @@
   };
   const answer = (name, asked, guess) => {
     const verdict = guess === null ? null : judged(asked, guess);
-    done.answered[name] = { numbers: asked.numbers, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
-    done.first[`${name} ${asked.numbers}`] ??= verdict === null ? "shown" : verdict.right ? "right" : "wrong";
+    done.answered[name] = { fingerprint: asked.fingerprint, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
+    done.first[`${name} ${asked.fingerprint}`] ??= verdict === null ? "shown" : verdict.right ? "right" : "wrong";
     if (done.again.length && !done.again.some((each) => each.split(" ")[0] === name)) {
       done.again.push(`${name} ${verdict?.right ? "right" : "wrong"}`);
     }
@@ -656,7 +656,7 @@
   const ask = (there) => {
     const name = there.dataset.ask, asked = question_of(name), given = done.answered[name];
     const passed = asked && !given && !asked.again && done.passed.includes(name);
-    const signature = asked && JSON.stringify([asked.numbers, asked.words, asked.asked, given ?? null, passed, !given && first_open() === name]);
+    const signature = asked && JSON.stringify([asked.fingerprint, asked.words, asked.asked, given ?? null, passed, !given && first_open() === name]);
     if (there.dataset.built === String(signature)) return;
     there.dataset.built = String(signature);
     const stood = there.querySelector(".chart");  // of a question about other numbers
@@ -670,13 +670,13 @@
       if (asked.asked) there.append(make("p", { className: "text caption", textContent: asked.asked }));
       const said = make("div", { className: "said", role: "status" });
       if (given.right === null) said.innerHTML = `${asked.answer} ${asked.teaches}`;
-      else if (given.numbers !== asked.numbers) said.textContent = "The numbers have changed since your guess.";
+      else if (given.fingerprint !== asked.fingerprint) said.textContent = "The numbers have changed since your guess.";
       else {
         const begins = !given.right && given.distance === undefined ? "Not quite. " : "";
         said.innerHTML = `<span class="${given.right ? "green" : "orange"}">${given.right ? "✓" : "→"}</span> ${begins}${given.words} ${asked.teaches}`;
       }
       there.append(said);
-      if (asked.kind === "row" && given.guess && given.numbers === asked.numbers) {
+      if (asked.kind === "row" && given.guess && given.fingerprint === asked.fingerprint) {
         const chart = chart_of(asked);
         there.append(chart);
         bars(chart, asked.both, given.guess);
@@ -766,8 +766,8 @@
     const each = Object.values(done.first);
     const answered = Object.keys(told.asks).filter((name) => done.answered[name]);
     const brief = { given: Object.fromEntries(answered.map((name) => {
-      const { numbers, guess } = done.answered[name];
-      return [name, [numbers, guess]];
+      const { fingerprint, guess } = done.answered[name];
+      return [name, [fingerprint, guess]];
     })), passed: done.passed, first: done.first, again: done.again };
     // The first verdict on each question, whatever its numbers were.
     const first_of = (name) => Object.entries(done.first).find(([each]) => each.split(" ")[0] === name)?.[1];
@@ -787,11 +787,11 @@
     done.answered = {};
     for (const [name, { states }] of asks) {
       if (!(name in given)) continue;
-      const [numbers, guess] = given[name], every = Object.values(states).filter(Boolean);
-      const asked = every.find((each) => each.numbers === numbers);
+      const [fingerprint, guess] = given[name], every = Object.values(states).filter(Boolean);
+      const asked = every.find((each) => each.fingerprint === fingerprint);
       if (!every.length || !fits(asked ?? every[0], guess)) continue;
-      const verdict = guess === null ? null : asked ? judged(asked, guess) : { right: first[`${name} ${numbers}`] === "right", words: "" };
-      done.answered[name] = { numbers, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
+      const verdict = guess === null ? null : asked ? judged(asked, guess) : { right: first[`${name} ${fingerprint}`] === "right", words: "" };
+      done.answered[name] = { fingerprint, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
     }
   };
   // Of a site: a lesson all of whose questions are answered comes back, as one marked done does in

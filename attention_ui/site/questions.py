@@ -27,7 +27,7 @@ def question(told: Told, asked: Question, fingerprint: int) -> dict[str, Any]:
         "teaches": inline(asked.teaches),
         "missing": inline(asked.missing),
         "again": asked.until_right,
-        "numbers": f"{fingerprint & 0xFFFFFFFFFFFF:x}",
+        "fingerprint": f"{fingerprint & 0xFFFFFFFFFFFF:x}",
     }
     match asked:
         case Row():
