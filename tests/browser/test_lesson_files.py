@@ -445,7 +445,9 @@ def test_answers_go_to_another_browser_as_a_file(new_page, tmp_path):
     for guess in ([1e400], "x", [[1]], {"length": 3}, [0] * 65, [[]], ["<img src=x onerror=1>"]):
         told["answers"][key]["given"][name][1] = guess
         text = json.dumps(told).replace("Infinity", "1e400")
-        assert loaded(other, "x.json", text.encode()).startswith("This file has no answers that fit")
+        assert loaded(other, "x.json", text.encode()).startswith(
+            "This file has no answers that fit"
+        )
         assert other.locator(".ask .said").count() == 0
     assert loaded(other, "x.json", saved) == "1 answer loaded."
     assert other.locator(".ask .said").count() == 1
