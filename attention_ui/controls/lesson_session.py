@@ -10,7 +10,7 @@ from ..reactive.control import Texts
 from ..reactive.session import Session, use_session
 from ..reactive.session import this_session as _this_session
 from ..reactive.source import source
-from .in_class import is_near
+from .in_class import tell_near
 from .shared import EXAMPLE, FIRST
 
 
@@ -75,7 +75,7 @@ class LessonSession(Session):
     def hears(self, said: frozenset[str]) -> None:
         """Also how many of its tables are to be measured anew."""
         super().hears(said)
-        is_near(said)
+        tell_near(said)
         tables = (each.removeprefix("tables_") for each in said if each.startswith("tables_"))
         self.misread = int(next(tables, "0"))
 
