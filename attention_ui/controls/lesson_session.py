@@ -63,7 +63,7 @@ class LessonSession(Session):
         return bool(self.values.card or self.values.paper)
 
     def says_undone(self, names: Iterable[str]) -> list[str]:
-        """Only of numbers that were typed: what else goes is seen."""
+        """Only of typed numbers: that others go can be seen."""
         if any(name.endswith("edits") for name in names):
             return ["The table has changed, so the numbers you changed in it were removed."]
         return []
