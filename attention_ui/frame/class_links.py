@@ -25,8 +25,8 @@ NO_CLASS = (
     "class may have ended; a restart of the server ends every class too."
 )
 NOT_YOURS = (
-    "This is not the link that leads this class. Copy the whole link that “Share” gave you. Nobody "
-    "can look it up: without it, make a new class."
+    "This is not the teacher’s link to this class. Copy the whole link that “Share” gave you. "
+    "Nobody can look it up: if it is lost, make a new class."
 )
 FULL = "Nobody else can join this class: it is full, or your teacher has closed it."
 TOO_MANY = "Too many wrong codes came from your network. Wait a minute, then try again."

@@ -154,8 +154,8 @@ def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values
         if name not in settings.values():
             known = ", ".join(sorted(settings.values()))
             raise Misdeclared(
-                f"the button {label!r} sets {name!r}, but no control of the page has that name. They "
-                f"are {known}"
+                f"the button {label!r} sets {name!r}, but no control of the page has that name. "
+                f"They are {known}"
             )
     look = {"type": "tertiary", **(look or {})}
     return replace(button(label, key, partial(settings.change, **values), **look), sets=values)
