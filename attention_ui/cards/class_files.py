@@ -31,7 +31,7 @@ ALONE = (
     "Lesson",
     "Question",
     "Answered",
-    "Right at first try",
+    "Right the first time",
     "Shown the answer",
     "Wrong answers",
 )

@@ -68,7 +68,7 @@ def _put_cards(room: Classroom) -> None:
             if asked is not None:
                 found = room.alone(card.ask.key, fingerprint)
                 row["Have answered"] = str(found.answered)
-                row["Right at first try"] = str(found.right)
+                row["Right the first time"] = str(found.right)
                 row["Shown the answer"] = str(found.shown)
                 wrong += [(card.title, *each) for each in found.wrong]
             rows.append(row)

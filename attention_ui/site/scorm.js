@@ -1,5 +1,5 @@
 // In a course platform that speaks SCORM 1.2: brings back what was done before, and reports what is
-// done now: a score, which is the share of all questions that were right at the first guess, and
+// done now: a score, which is the share of all questions that were right the first time, and
 // completed, once all are answered, or at once where there are none.
 (() => {
   const find = (from) => {

@@ -41,7 +41,7 @@ REPORTER = "scorm.js"
 
 REPORTS = (
     "as part of a course. The course is told which questions were answered, and how many of them "
-    "were right at the first guess."
+    "were right the first time."
 )
 """What a package says where a single file says `ALONE`."""
 

@@ -336,5 +336,5 @@ def test_the_overview_is_folded_and_names_nobody(room):
     assert asked.choices[wrong] in texts(wall.at)
     (table,) = [each.value for each in wall.at.dataframe if "Reading here now" in each.value]
     (row,) = table[table["Card"] == "Weights"].to_dict("records")
-    assert (row["Have answered"], row["Right at first try"]) == ("2", "0")
+    assert (row["Have answered"], row["Right the first time"]) == ("2", "0")
     assert ann.person not in wall.words + texts(wall.at) + str(table)
