@@ -86,7 +86,7 @@ KINDS = (
         "application/zip",
         ":material/school:",
         "This lesson as a package for a course platform such as Moodle (SCORM 1.2). Learners can "
-        "resume it, and it reports which questions they got right the first time.",
+        "resume it, and it reports how many questions they got right the first time.",
     ),
 )
 
