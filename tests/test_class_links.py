@@ -90,7 +90,7 @@ def test_the_teacher_s_link_alone_leads_the_class(room):
         status, _, body, cookie = ask(f"/class/{room.code}/{token}")
         assert (status, cookie) == (404, "")
         assert token == "x" or token not in body
-        assert "not the link that leads this class" in body
+        assert "not the teacher’s link to this class" in body
     other.ends()
 
 

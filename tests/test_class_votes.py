@@ -51,7 +51,7 @@ def test_votes_reach_the_wall_and_bars_no_learner_before_the_teacher_shows_them(
         assert await teacher.look()
         assert of(teacher) == (5, 5)
         for one in (teacher, *people):
-            assert not any(b"have answered what" in each for each in one.sent)
+            assert not any(b"chose each answer" in each for each in one.sent)
         assert not any(b"have answered" in each for one in people for each in one.sent)
         await teacher.visitor.press("class_shows_bars")
         for one in people:
@@ -59,7 +59,7 @@ def test_votes_reach_the_wall_and_bars_no_learner_before_the_teacher_shows_them(
             assert await one.look()
             told = b"".join(one.sent)
             assert b"0: The: 3; 1, 3, 5, 7, 9" in told
-            assert b"right" not in told[told.index(b"have answered what") :][:400]
+            assert b"right" not in told[told.index(b"chose each answer") :][:400]
         late = await Person(
             app_url, f"class/{teacher.cookies['attention_class'].split(':')[0]}"
         ).enter()
@@ -108,7 +108,7 @@ def test_a_hostile_learner_changes_one_vote(app_url):
         (told,) = {
             told
             for each in teacher.sent
-            for told in re.findall(rb"How many have answered what[^\n]*?10: cat: \d+", each)
+            for told in re.findall(rb"How many chose each answer[^\n]*?10: cat: \d+", each)
         }
         assert [int(n) for n in re.findall(rb": (\d+)(?:;|$)", told)] == [1, 0, 0, 0, 1, 0, 0]
         assert asked(f"{app_url}/class/now")[3] == '{"pulse":""}'

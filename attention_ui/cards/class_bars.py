@@ -12,12 +12,12 @@ from .row_question import Row
 
 Tally = Sequence[tuple[Guess, int]]
 MOST_BARS = 16
-"""More choices than these are shown where somebody has picked them."""
+"""Of more choices than these, only those that somebody has picked are shown."""
 
 
 def drawn(asked: Any, tallies: Sequence[Tally], is_open: bool, letters: int = LETTERS) -> Chart:
-    """The bars of the last two turns; of a row, everybody's over one another.
-    What is right is marked where the numbers are open. `letters` are so many pixels high.
+    """The bars of the last two turns; of a row of weights, everybody's rows over one another.
+    Once the numbers are open, what is right is marked. A letter is `letters` pixels high.
     """
     if isinstance(asked, Row):
         before, rows = (
@@ -43,7 +43,7 @@ def how_many_right(asked: Question, tallies: Sequence[Tally]) -> str:
 
 
 def in_words(asked: Question, guess: Guess) -> str:
-    """An answer as it was given; it may hold a person's text."""
+    """An answer in words, among which may be a text that somebody typed."""
     return asked.in_words(asked.understood(guess))
 
 
@@ -55,7 +55,7 @@ def is_right(asked: Question, guess: Guess) -> bool:
 def _picked(
     asked: Pick, counts: Sequence[Counter[Guess]]
 ) -> tuple[list[str], list[list[int]], list[bool]]:
-    """The choices, how often each was picked, and which are right alone."""
+    """The choices, how often each was picked in each turn, and which are right."""
     places = range(len(asked.choices))
     each = [
         [sum(n for guess, n in turn.items() if place in guess) for place in places]
@@ -64,7 +64,7 @@ def _picked(
     shown = [at for at in places if len(places) <= MOST_BARS or any(turn[at] for turn in each)]
     names = [asked.choices[at] for at in shown]
     turns = [[turn[at] for at in shown] for turn in each]
-    if asked.many:  # which of several are right, is judged of all together: words say it
+    if asked.many:  # several are judged together, in words, and not one by one
         return [*names, NONE], [[*turn, n[()]] for turn, n in zip(turns, counts, strict=True)], []
     return names, turns, [is_right(asked, (at,)) for at in shown]
 
@@ -72,7 +72,7 @@ def _picked(
 def _written(
     asked: Question, counts: Sequence[Counter[Guess]]
 ) -> tuple[list[str], list[list[int]], list[bool]]:
-    """What was written, most often first."""
+    """What was written, the most common first, how often in each turn, and which is right."""
     every: Counter[Guess] = sum(counts, Counter())
     found = [guess for guess, _ in every.most_common(MOST_BARS)]
     names = [in_words(asked, guess) for guess in found]

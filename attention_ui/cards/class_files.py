@@ -1,4 +1,4 @@
-"""What a class has answered as tables, to keep, and as a page, to print. Of nobody by name."""
+"""What a class has answered, without names: as tables to keep, and as a page to print."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ ALONE = (
     "Lesson",
     "Question",
     "Answered",
-    "Right at first try",
+    "Right the first time",
     "Shown the answer",
     "Wrong answers",
 )
@@ -47,8 +47,8 @@ STYLE = (
 
 
 def votes(room: Classroom) -> pd.DataFrame:
-    """A line for each answer of each vote: how often it was given. Of rows to be shared out, the
-    mean of the shares of each key.
+    """A line for each answer of each vote: how often it was given. Where a row of weights was
+    shared out, a line for each key, with the mean of its shares.
     """
     lines = [line for asked, _, turns in room.rounds() for line in _lines(asked, turns)]
     return pd.DataFrame(lines, columns=[*VOTES])

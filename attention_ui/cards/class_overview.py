@@ -1,4 +1,4 @@
-"""What a class's teacher sees alone: how a vote stands, who works where, and what goes wrong."""
+"""What only a class's teacher sees: how a vote stands, how many work where, what goes wrong."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from ..reactive.source import untracked
 from . import class_bars, class_files
 from .show import chart
 
-LABEL = "**For you alone**, not for the wall: how they are doing, and what to keep"
+LABEL = "**For you alone**, not for the wall: how your class is doing, and results to save"
 FILES: tuple[tuple[str, str, str, Callable[[Classroom], bytes]], ...] = (
     ("Votes as CSV", "class.csv", "text/csv", class_files.as_csv),
     (
@@ -36,14 +36,14 @@ def put_overview() -> None:
     fold = st.expander(LABEL, key="row_class", icon=":material/visibility:", on_change="rerun")
     with fold:
         if fold.open and room and (now := class_now()):
-            class_pulse()  # it is drawn anew whenever anything has come
+            class_pulse()  # read, so that all of this is drawn anew whenever something comes in
             _put_vote(now)
             _put_cards(room)
             _put_files(room)
 
 
 def _put_vote(now: Now) -> None:
-    """How the vote stands that is on: whether to talk is decided by it."""
+    """How the current vote stands, by which the teacher decides whether they should talk."""
     if now.stage != ASKED or not now.n_votes or now.asked is None:
         return
     question: Any = now.asked.question
@@ -54,7 +54,7 @@ def _put_vote(now: Now) -> None:
 
 
 def _put_cards(room: Classroom) -> None:
-    """By card of this page: who is near, what was answered first, and what is often wrong."""
+    """For each card of this page: how many read it, their first answers, common wrong ones."""
     page = this_session().declared
     if page is None:
         return
@@ -63,19 +63,21 @@ def _put_cards(room: Classroom) -> None:
         cards = [each for each in page.every_card() if not each.when or page.given(each.when)]
         for card in cards:
             row: dict[str, Any] = {"Card": card.title}
-            row["Near now"] = room.near(page.name, f"card_{card.name}")
+            row["Reading here now"] = room.near(page.name, f"card_{card.name}")
             asked, fingerprint = card.ask.made() if card.ask else (None, 0)
             if asked is not None:
                 found = room.alone(card.ask.key, fingerprint)
                 row["Have answered"] = str(found.answered)
-                row["Right at first try"] = str(found.right)
+                row["Right the first time"] = str(found.right)
                 row["Shown the answer"] = str(found.shown)
                 wrong += [(card.title, *each) for each in found.wrong]
             rows.append(row)
-    st.markdown(f"**By themselves**: {room.on_page(page.name)} have this lesson open.")
+    n_here = room.on_page(page.name)
+    people = "1 person has" if n_here == 1 else f"{n_here} people have"
+    st.markdown(f"**By themselves**: {people} this lesson open.")
     put_frame(pd.DataFrame(rows).fillna(""), key="class_cards")
     if wrong:
-        st.markdown("**What is often wrong**, with the numbers that are on your screen:")
+        st.markdown("**Common wrong answers**, for the numbers on your screen:")
     for title, answer, words, n in wrong:
         with st.container(horizontal=True, gap="small", width=LINE):
             st.markdown(f"**{n} ×**", width="content")
@@ -85,7 +87,7 @@ def _put_cards(room: Classroom) -> None:
 
 
 def _put_files(room: Classroom) -> None:
-    st.markdown("**To keep**: every answer, and how often it was given. There are no names in it.")
+    st.markdown("**To save**: every answer, and how often it was given, without names.")
     with st.container(horizontal=True, gap="small"):
         for label, name, mime, make in FILES:
             look: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}

@@ -1,7 +1,7 @@
 """The class at the top of a page: what a learner answers, what a wall shows, what a teacher does.
 
-All of it are parts of their own, which run when the class goes on; the rest of the page runs where
-a question covers or uncovers something in it.
+Each piece of it is a fragment of its own, which runs when the class goes on. The rest of the page
+runs only where a question covers or uncovers something.
 """
 
 from collections.abc import Callable
@@ -33,18 +33,15 @@ from .show import chart
 TOO_LATE = "Too late to count: your class has gone on."
 TITLE, ANCHOR = ":material/groups: Your class", "class"
 ON_WALL = 19
-"""Pixels of a letter beside a bar that is read from the last row."""
+"""Pixels of a letter on a wall, which is read from the last row."""
 PICKED = "class_question"
-"""The widget of the question that comes next."""
-ENDED = (
-    "This class has ended. Your own answers are still in this browser, and the lessons are open to "
-    "you as before."
-)
-YOU_ENDED = "This class has ended. Leave it, and *Share* makes a new one."
+"""The key of the widget that chooses the next question."""
+ENDED = "This class has ended. The lessons are open to you as before."
+YOU_ENDED = "This class has ended. Leave it, then make a new one with *Share*."
 
 
 def put_class() -> None:
-    """At the top of a page: nothing in no class, and on paper."""
+    """At the top of a page; nothing on paper, or for a visitor who is in no class."""
     here = this_session().own(InClass)
     if not here.code or settings.values().paper:
         return
@@ -114,7 +111,7 @@ def _heard() -> str:
 
 
 def _call(words: str) -> None:
-    """For who is elsewhere on the page: see class_changes.js."""
+    """Calls back whoever has scrolled away from the class: see class_changes.js."""
     with st.container(key="class_call"):
         st.markdown(f"[{words}](#{ANCHOR})")
 
@@ -130,7 +127,7 @@ def _vote(now: Now, asked: Any) -> None:
         if now.before is not None:
             _put_answer("Before, you answered", asked, now.before)
             if isinstance(asked, Row):
-                largest = max(now.before)  # so that the ratios, which count, are seen best
+                largest = max(now.before)  # only ratios count: the longest slider stands at its end
                 asked.begin_with(widget, [each / largest for each in now.before])
     put_choices(asked, widget, _voted, (code, turn, widget, asked), "Answer", f"send_{widget}")
     if now.own is not None:
@@ -168,13 +165,13 @@ def _put_way(asked: Asked) -> None:
     there = lesson(asked.page)
     same = there.name == this_session().page
     where = "with the class’s numbers" if same else f"in *{there.title}*"
-    label = f"To “{asked.title}” {where}"
+    label = f"Go to “{asked.title}” {where}"
     st.page_link(there.page, label=label, query_params=dict(asked.link), icon=":material/east:")
 
 
 @source(own=True)
 def _is_there(key: str) -> bool:
-    """Whether the page that is open asks what the class is asked, of the same numbers."""
+    """Whether the open page has the question that the class is asked, about the same numbers."""
     now, page = this_session().own(InClass).now, this_session().declared
     if page is None or now is None or now.asked is None or now.asked.page != page.name:
         return False
@@ -200,7 +197,7 @@ def _put_offered(asked: Any) -> None:
 
 
 def _put_bars(now: Now) -> None:
-    """The bars, which both may see by now."""
+    """The answers, which both teacher and learners may see by now."""
     asked: Any = now.asked and now.asked.question
     is_wall = bool(this_session().own(InClass).token)
     letters, width = (ON_WALL, 1_000) if is_wall else (LETTERS, 680)
@@ -210,8 +207,8 @@ def _put_bars(now: Now) -> None:
     else:
         st.markdown("Nobody has answered.")
     if isinstance(asked, Row):
-        grey = "; in grey, as it was in the vote before" if len(now.tallies) > 1 else ""
-        st.caption(f"A line for each answer{grey}.")
+        grey = " The grey ones are from the vote before." if len(now.tallies) > 1 else ""
+        st.caption(f"Each line is one answer.{grey}")
     elif len(now.tallies) > 1:
         st.caption("The thin bars show the answers of the vote before.")
 
@@ -235,7 +232,7 @@ def _teacher(now: Now) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         here = f"{now.n_here} here" if now.n_here else "nobody is here yet"
         st.subheader(f"{TITLE}, {here}", anchor=ANCHOR)
-        is_first = not now.version  # until something is asked, others come in
+        is_first = not now.version  # nothing was asked yet: people are still coming in
         if not is_first:
             with st.popover("How to join", type="tertiary"):
                 _put_link(now)
@@ -271,7 +268,7 @@ def _teacher(now: Now) -> None:
             _act(label, Classroom.asks_again, now, "primary" if now.stage == BARS else "secondary")
         if now.stage != OPEN:
             _act("Uncover the numbers", Classroom.uncovers, now)
-            _act("Stop this vote", Classroom.goes_on, now, "tertiary")
+            _act("Drop this question", Classroom.goes_on, now, "tertiary")
         else:
             if len(_titles()) > 1:
                 _put_next(now, "Ask this next", "primary")
@@ -291,7 +288,7 @@ def _put_link(now: Now) -> None:
             put_reach(link)
             closed = f"closes_{now.code}"
             put_in(closed, now.is_closed)
-            st.toggle("Nobody else joins", key=closed, on_change=_closes, args=(closed,))
+            st.toggle("Nobody else can join", key=closed, on_change=_closes, args=(closed,))
 
 
 def _put_next(now: Now, label: str, kind: str) -> None:
@@ -304,7 +301,7 @@ def _put_next(now: Now, label: str, kind: str) -> None:
         )
         return
     names = [*found]
-    if sent(PICKED) not in names:  # it was not there while the class voted: the next in turn
+    if sent(PICKED) not in names:  # it was not drawn while the class voted: take the next in turn
         keys = [found[name].key for name in names]
         before = now.asked.key if now.asked else ""
         put_in(PICKED, names[(keys.index(before) + 1) % len(names) if before in keys else 0])
@@ -318,7 +315,7 @@ def _put_next(now: Now, label: str, kind: str) -> None:
 
 @source(own=True)
 def _asked_here(_: str) -> tuple[tuple[str, str], ...]:
-    """The page's questions that a class can be asked: their names, and cards' titles and words."""
+    """The page's questions that a class can be asked: the name of each, and its card and words."""
     page = this_session().declared
     if page is None:
         return ()
@@ -344,7 +341,7 @@ def _questions() -> dict[str, Any]:
 
 
 def _asks(version: int) -> None:
-    """The class is asked what is chosen, of the numbers that are on the teacher's page now."""
+    """Ask the class the chosen question, about the numbers that the teacher's page has now."""
     here = this_session().own(InClass)
     room, page = here.room, this_session().declared
     with event(fragment="class"):
@@ -402,7 +399,7 @@ def _leave() -> None:
 
 
 def _take_up() -> None:
-    """What the class was shown is uncovered on this visitor's pages too, once."""
+    """Uncover on this visitor's pages what the class was shown, each question once."""
     here = this_session().own(InClass)
     if here.now is None:
         return

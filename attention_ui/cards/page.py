@@ -148,7 +148,7 @@ class Ask:
             if meant := meant_by(name, there):
                 raise Misdeclared(
                     f"the question {self.name!r} of {self.page.name} {does} {name!r}, which is no "
-                    f"step of its trace. Is {meant!r} meant?"
+                    f"step of its trace. Did you mean {meant!r}?"
                 )
 
     def hides(self) -> Mapping[str, Cover]:
@@ -189,7 +189,7 @@ class Ask:
         return asks_first() and self.made()[0] is not None and not was_passed(self.key)
 
     def was_passed(self) -> bool:
-        """Whether it was answered or gone on from, and whoever goes on is not held up by it."""
+        """Whether it was answered or read past, and is one that reading on uncovers."""
         return was_passed(self.key) and is_passable(self.made()[0], self.key)
 
     def is_passable(self) -> bool:
@@ -230,7 +230,7 @@ class Card(engine.Card):
         return *super().made_by, self.page.trace_of
 
     def belongs(self) -> AbstractContextManager[None]:
-        """Its name, and its page's trace, by which is known what is covered."""
+        """Its name and its page's trace, which tell what is covered."""
         return in_card(self.name, lambda: plain(self.page.trace()))
 
     def draw_made(self, made: Made, run: Run | None, failed: Exception | None) -> None:
@@ -340,7 +340,7 @@ def _name_of(each: Any) -> str:
 
 
 def called_as_folded(folded: Sequence[Any], asks: bool) -> str:
-    """What is folded, in words: whether there is a question among it, controls, and more."""
+    """The label of what is folded: whether it has a question, controls, and more to read."""
     controls = [*filter(_is_control, folded)]
     told = {
         "**Predict first**": asks,
@@ -384,7 +384,7 @@ class Fold(engine.Fold):
         return [name for each in self.cards for name in (each.name, *each.pictures)]
 
     def draw(self) -> None:
-        """Not beside a card that stands alone and is none of its own."""
+        """Nothing where one card stands alone, unless it is in this fold."""
         alone = settings.values().card
         if not alone or alone in self.names:
             super().draw()
@@ -638,8 +638,8 @@ class Page(engine.Page):
         for step in shown:
             if meant := meant_by(step, traces):
                 raise Misdeclared(
-                    f"an answer of {self.name} shows {step!r}, which is no step of its trace. Is "
-                    f"{meant!r} meant?"
+                    f"an answer of {self.name} shows {step!r}, which is no step of its trace. Did "
+                    f"you mean {meant!r}?"
                 )
         covered = {step: place_of(step) for step in shown if covered_how(step)}
         places = {each.name: self.place(each) for each in self.every_card()}
@@ -663,7 +663,7 @@ class Page(engine.Page):
             if each.changes and (meant := meant_by(each.changes, trace)):
                 raise Misdeclared(
                     f"the control {each.name!r} of {self.name} changes the step {each.changes!r}, "
-                    f"which its trace has not. Is {meant!r} meant?"
+                    f"which its trace does not have. Did you mean {meant!r}?"
                 )
         ends.put_ends(trace, self.output, marks)
 

@@ -116,8 +116,8 @@ def is_asked(asked: Question | None, key: str) -> bool:
 
 
 def is_passable(asked: Question | None, key: str) -> bool:
-    """Whether who goes on is shown what a question covers: not in a game, nor where a teacher's
-    link holds that one guesses, nor in a class that is asked this, or on its teacher's screen.
+    """Whether reading on uncovers what a question covers: not in a game, not where a teacher's
+    link makes everybody guess, not while a class is asked this, and not on its teacher's screen.
     """
     if asked is None or asked.until_right or teaches() or class_covers(key):
         return False
@@ -248,10 +248,10 @@ def _ask(key: str, asked: Any, now: int, before: str = "", name: str = "") -> No
 
 
 def put_choices(
-    asked: Any, widget: str, given: Callable[..., None], args: tuple, press: str, button: str
+    asked: Any, widget: str, given: Callable[..., None], args: tuple, label: str, key: str
 ) -> None:
-    """What a question is answered with: `given` is called with `args` once a choice was picked, or
-    a button with these words pressed. It finds the answer by `answer_in`.
+    """The widgets that answer a question: `given` is called with `args` once a choice is picked, or
+    a button with this label is pressed. It finds the answer by `answer_in`.
     """
     if picks_at_once(asked):
         offered = ("Your guess", range(len(asked.choices)))
@@ -263,7 +263,7 @@ def put_choices(
             st.pills(*offered, width=about_as_wide("", asked.choices), wrap=True, **look)
     else:
         asked.ask(widget)
-        st.button(press, key=button, type="primary", on_click=given, args=args)
+        st.button(label, key=key, type="primary", on_click=given, args=args)
 
 
 def answer_in(asked: Any, widget: str) -> Any | None:
@@ -318,7 +318,7 @@ def _keep(key: str, now: int, guess: Any, verdict: Verdict | None) -> None:
 
 
 def _first(asked: Question, now: int, guess: Any, verdict: Verdict | None) -> First:
-    """What a class's teacher may know of it. How far off a row is, is that of one person."""
+    """What a class's teacher may know of a guess: not how far off one person's row was."""
     if verdict is None:
         return First(now, None)
     words = verdict.words if verdict.distance is None else asked.answer()
@@ -326,8 +326,8 @@ def _first(asked: Question, now: int, guess: Any, verdict: Verdict | None) -> Fi
 
 
 def uncover_in_class(asked: Asked, numbers: Sequence[float] | None) -> None:
-    """In an event, or before a page is drawn: a class was shown the numbers that it was asked for.
-    Whoever has voted has guessed; all others are shown the answer.
+    """In an event, or before a page is drawn: uncover for this visitor what a class was shown. A
+    vote counts as a guess; whoever has not voted counts as shown the answer.
     """
     question = asked.question
     guess = None if numbers is None else question.understood(numbers)

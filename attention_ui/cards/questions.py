@@ -65,11 +65,11 @@ class Question(ABC):
 
     @abstractmethod
     def understood(self, numbers: Sequence[float]) -> Any | None:
-        """The guess that these numbers are, of whoever sent them; None where they are none."""
+        """The guess that these numbers stand for, whoever sent them; None where they are none."""
 
     @abstractmethod
     def in_words(self, guess: Any) -> str:
-        """A guess in a few words, which may hold a person's text."""
+        """A guess in a few words, among which may be a text that somebody typed."""
 
     def drawn(self, _: Any) -> Any | None:
         """The truth over the guess, where there is a picture of it."""

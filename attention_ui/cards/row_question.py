@@ -23,7 +23,7 @@ GUESS, TRUTH = "your guess", "the weights"
 CLOSE = 0.1
 """A guess at most this far off counts as right."""
 SLACK = 1e-3
-"""By so much the sum of a row may differ from 1, once its numbers were rounded."""
+"""How far the sum of a row may be from 1 once its numbers are rounded."""
 
 
 def distance(guess: Sequence[float], truth: Sequence[float]) -> float:

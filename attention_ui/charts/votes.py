@@ -1,4 +1,4 @@
-"""What a class has answered: bars of how often, and rows of shares lightly over one another."""
+"""What a class has answered: a bar for each answer, or faint rows of shares over one another."""
 
 from collections.abc import Sequence
 
@@ -25,9 +25,9 @@ def votes(
     right: Sequence[bool] = (),
     letters: int = LETTERS,
 ) -> Chart:
-    """A bar for each choice, as long as the share of the `people` who chose it in that turn, with
-    their number; of two turns the first is thin above the second. Choices that are `right` are
-    marked; none of them before that may be known. `letters` are so many pixels high.
+    """A bar for each choice, as long as the share of that turn's `people` who chose it, with their
+    number. Of two turns, the first is a thin bar above the second. Choices that are `right` are
+    marked: pass none before that may be known. A letter is `letters` pixels high.
     """
     rows = []
     for turn, (counts, n_people) in enumerate(zip(turns, people, strict=True)):
@@ -39,13 +39,13 @@ def votes(
     kinds = {"place": pa.int16(), "name": pa.string(), "kind": pa.string()}
     frame = table(rows, **kinds, share=pa.float32(), text=pa.string())
     spec = _votes(letters) | {"height": round(STEP * letters / LETTERS) * len(names)}
-    said = " now" if len(turns) > 1 else ""
+    said = ", now and before" if len(turns) > 1 else ""
     told = "; ".join(
         f"{name}: {', before '.join(str(counts[place]) for counts in reversed(turns))}"
         + (", which is right" if right and right[place] else "")
         for place, name in enumerate(names)
     )
-    return Chart(frame, spec, f"How many have answered what{said}. {told}.")
+    return Chart(frame, spec, f"How many chose each answer{said}. {told}.")
 
 
 @template("fit-x")
@@ -78,8 +78,8 @@ def rows_over(
     letters: int = LETTERS,
     before: Sequence[Sequence[float]] = (),
 ) -> Chart:
-    """Everybody's shares over the same names, a faint line each, grey ones of the turn `before`;
-    and the true ones as bars once these may be known. `letters` are so many pixels high.
+    """Everybody's shares over the same names, a faint line each, grey for the turn `before`; and
+    the true ones as bars, once they may be known. A letter is `letters` pixels high.
     """
     kinds_of_rows = [
         *([] if truth is None else [(TRUE, truth)]),
@@ -99,10 +99,11 @@ def rows_over(
         aslant = any(len(name) > LONG for name in names)
         layer["encoding"]["x"]["axis"]["labelAngle"] = -30 if aslant else 0
     mean = [sum(row[place] for row in rows) / (len(rows) or 1) for place in range(len(names))]
-    told = f"{len(rows)} rows of shares; on average {_told(names, mean)}"
+    answers = "1 answer" if len(rows) == 1 else f"{len(rows)} answers"
+    told = f"{answers}, each a row of shares; on average {_told(names, mean)}"
     if before:
         mean = [sum(row[place] for row in before) / len(before) for place in range(len(names))]
-        told += f"; before, {_told(names, mean)}"
+        told += f"; in the vote before, {_told(names, mean)}"
     told += "" if truth is None else f". The weights are {_told(names, truth)}"
     return Chart(frame, spec, f"{told}.")
 

@@ -1,7 +1,7 @@
-"""All classes of this process: by their codes, which nobody guesses, and for as long as they last.
+"""All classes of this process, for as long as they last, by codes that nobody can guess.
 
-A code begins with the name of the process that has the class, so that of several behind nginx the
-right one is asked (`attention_explorer/nginx.conf`).
+A code begins with the name of the process that has the class, so that nginx, before several, asks
+the right one (`attention_explorer/nginx.conf`).
 """
 
 import os
@@ -20,9 +20,9 @@ LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 LONG = 8
 """20 to the power of 8: 25 billion codes."""
 MOST_CLASSES, QUIET = 40, 120.0
-"""And after so many seconds without anybody a class makes room for another, where all are taken."""
+"""At most so many classes; then one that nobody had open for so many seconds makes room."""
 MOST_TRIES, WITHIN, MOST_ADDRESSES = 20, 60.0, 2_000
-"""So many wrong codes from one address, within so many seconds; and addresses that are kept."""
+"""Wrong codes that one address may try within so many seconds; and addresses remembered."""
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Tries:
             return sum(at > since for at in self._wrong.get(address, ())) < MOST_TRIES
 
     def was_wrong(self, address: str) -> None:
-        """A code from this address was none."""
+        """Count a wrong code from this address."""
         with self._lock:
             kept = self._wrong.pop(address, [])[1 - MOST_TRIES :]
             self._wrong[address] = [*kept, self.clock()]
@@ -49,7 +49,7 @@ class Tries:
 
 
 class Classes:
-    """Those of a process."""
+    """The classes of a process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, Lock()
@@ -57,8 +57,8 @@ class Classes:
         self.tries = Tries(clock)
 
     def make(self, page: str, link: Mapping[str, str]) -> Classroom | None:
-        """A new class at this page, in the place of one that nobody has open where there are too
-        many; None where all are open.
+        """A new class at this page. Where there are too many, it replaces one that nobody has
+        open; None where somebody has each of them open.
         """
         with self._lock:
             self._forget()
@@ -75,7 +75,7 @@ class Classes:
             return room
 
     def get(self, code: str) -> Classroom | None:
-        """The class with this code, however it was typed; None for one that is none, or over."""
+        """The class with this code, however it was typed; None where there is none, or no more."""
         with self._lock:
             self._forget()
             return self._rooms.get(plain(code))
@@ -96,4 +96,4 @@ def spoken(code: str) -> str:
 
 
 CLASSES = Classes()
-"""Those of this process."""
+"""The classes of this process."""

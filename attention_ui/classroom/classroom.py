@@ -1,4 +1,4 @@
-"""A class that is asked, votes, talks and votes again. Knows no screen, and nothing of a person.
+"""A class that is asked, votes, talks and votes again. Knows no screen, and nobody's name.
 
     room = Classroom("1BCDFGHJK")
     person = room.joins()
@@ -21,40 +21,41 @@ LASTS = 6 * 3600.0
 """Seconds that a class lasts, from when it was made."""
 MOST_PEOPLE, MOST_ROUNDS, MOST_TURNS = 300, 60, 5
 MOST_NUMBERS, MOST_KEYS, MOST_PARTS = 64, 100, 60
-"""Of an answer; questions that are answered alone; parts of a page that are near."""
+"""Numbers in an answer; questions answered alone; parts of a page that a browser has near."""
 LONGEST = 300
-"""Characters of what is kept of an answer in words."""
+"""Characters that are kept of an answer in words, and of the sentence that judges it."""
 HERE = 75.0
-"""Seconds since somebody's browser was heard, in which they count as here: one in a tab that is
-not seen tells so once a minute.
+"""Seconds that somebody counts as here after their browser was heard: a browser lets a tab that
+is not seen ask once a minute.
 """
 ASKED, BARS, OPEN = "asked", "bars", "open"
-"""What a class is at with a question: it votes; it sees the bars; it sees the numbers."""
+"""How far a class is with a question: it votes; it sees the bars; it sees the numbers."""
 Guess = tuple[float, ...]
-"""An answer as numbers: places that were picked, sizes, shares."""
+"""An answer as numbers: the places of picked choices, the sides of a shape, or shares."""
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What a class is asked: a question of a page, at the numbers that its link gives."""
+    """What a class is asked: a question of a page, about the numbers that its link gives."""
 
     key: str
-    """By which its page covers it."""
+    """Under which its page covers what it asks for."""
     question: Any
     """It judges answers (`attention_ui/cards/questions.py`)."""
     fingerprint: int
+    """Of the numbers that it is about."""
     page: str
     link: Mapping[str, str]
     card: str
     title: str
     """The name and the title of the card that asks it."""
     at: str = ""
-    """When, for who looks at the table later: a day and a time in UTC."""
+    """When it was asked, for whoever reads the table later: a day and a time in UTC."""
 
 
 @dataclass
 class Round:
-    """A question, and what was voted at each turn: by everybody, the last answer of each."""
+    """A question, and its votes: for each turn, everybody's last answer."""
 
     asked: Asked
     turns: list[dict[str, Guess]] = field(default_factory=lambda: [{}])
@@ -63,7 +64,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Turn:
-    """Which question is voted on for which time: what comes too late is of another."""
+    """Which vote on which question: an answer that comes too late names an earlier one."""
 
     round: int
     turn: int
@@ -71,11 +72,11 @@ class Turn:
 
 @dataclass(frozen=True)
 class Now:
-    """What a class is at, as one person may know it; without a person, as its teacher."""
+    """What a class is at, as far as one person may know; without a person, all its teacher sees."""
 
     code: str
     version: int
-    """Another one whenever its teacher has done something."""
+    """Changes whenever the teacher has done something."""
     asked: Asked | None = None
     turn: Turn = Turn(-1, -1)
     stage: str = ""
@@ -87,7 +88,7 @@ class Now:
     before: Guess | None = None
     """This person's answers: in this turn, and in the one before."""
     tallies: tuple[tuple[tuple[Guess, int], ...], ...] = ()
-    """How often what was answered, for each turn; of a learner none before the bars are shown."""
+    """For each turn, how often each answer was given; a learner has none before the bars."""
     n_here: int = 0
     n_votes: int = 0
     """How many are here, and how many of them have voted; a learner is not told."""
@@ -97,25 +98,25 @@ class Now:
 
 @dataclass(frozen=True)
 class First:
-    """What one person answered first, alone: which, of the numbers that it was about."""
+    """One person's first answer to a question, alone, and the numbers that it was about."""
 
     fingerprint: int
     right: bool | None
-    """None for who asked to be shown."""
+    """None for somebody who asked to be shown."""
     answer: str = ""
     words: str = ""
 
 
 @dataclass(frozen=True)
 class Alone:
-    """What is known of a question that people answer alone: nothing of a single one."""
+    """What is known of a question that people answer alone: counts, and nothing of one person."""
 
     answered: int = 0
     right: int = 0
     shown: int = 0
     wrong: tuple[tuple[str, str, int], ...] = ()
-    """The most common wrong answers to it, of the numbers asked about, each with the sentence that
-    these give, and how often.
+    """The most common wrong answers: each with the sentence that judged it, and how often it was
+    given.
     """
 
 
@@ -127,8 +128,8 @@ class _Person:
 
 
 class Classroom:
-    """One class. Safe to use from many threads. Whatever a teacher does takes the `version` that
-    was seen, and is left where the class has gone on since: two presses do it once.
+    """One class, safe to use from many threads. Whatever a teacher does names the `version` that
+    was on the screen, and nothing happens if the class has gone on since: two presses act once.
     """
 
     def __init__(
@@ -140,18 +141,18 @@ class Classroom:
     ) -> None:
         self.code, self._clock, self.ends_at = code, clock, clock() + LASTS
         self.token = secrets.token_urlsafe(24)
-        """Who has it is the teacher."""
+        """Whoever has it is the teacher."""
         self._where = (page, dict(link or {}))
         self._lock = Lock()
         self._people: dict[str, _Person] = {}
         self._rounds: list[Round] = []
         self._is_over = True
-        """Whether the class has gone on from its last question."""
+        """Whether the class is done with its last question."""
         self._first: dict[str, dict[str, First]] = {}
         self._version, self._heard = 0, 0
         self._has_ended = self._is_closed = False
         self.heard = clock()
-        """When a browser of somebody who is in it asked last how it is."""
+        """When one of its browsers last asked for the pulse."""
 
     # --- who is there --------------------------------------------------------------------------
     def joins(self) -> str:
@@ -184,7 +185,7 @@ class Classroom:
                     one.page, one.near = told
 
     def pulse(self, is_teacher: bool) -> str:
-        """Another text whenever a learner's screen is another, or a teacher's; "" once it ended."""
+        """A text that changes whenever a learner's screen does, or the teacher's; "" at its end."""
         with self._lock:
             if self._is_gone():
                 return ""
@@ -204,14 +205,14 @@ class Classroom:
             self._version += 1
 
     def closes(self, closed: bool) -> None:
-        """Whether somebody else can join."""
+        """Close the class to whoever has not joined yet, or open it again."""
         with self._lock:
             self._is_closed = closed
             self._heard += 1
 
     # --- ask, vote, talk, vote again -----------------------------------------------------------
     def asks(self, asked: Asked, version: int) -> bool:
-        """The class is asked something. Whether it was done."""
+        """Ask the class something. Returns whether that was done."""
 
         def ask() -> bool:
             if not self._is_over or len(self._rounds) >= MOST_ROUNDS:
@@ -244,8 +245,8 @@ class Classroom:
         return self._goes(version, {ASKED, BARS}, OPEN)
 
     def goes_on(self, version: int) -> bool:
-        """The class is done with the question; where nobody saw the numbers, they are left to each
-        page again.
+        """The class is done with the question. Where its numbers were not uncovered, each page
+        decides again whether it covers them.
         """
 
         def leave() -> bool:
@@ -255,8 +256,8 @@ class Classroom:
         return self._acts(version, leave)
 
     def votes(self, person: str, turn: Turn, guess: Sequence[float]) -> bool:
-        """Somebody's answer, in the place of an earlier one. False where it is not counted: it is
-        too late, or from nobody who has joined, or too long.
+        """Count somebody's answer, in place of an earlier one. False where it does not count: it
+        is too late or too long, or whoever sent it has not joined.
         """
         with self._lock:
             one = self._current()
@@ -276,7 +277,7 @@ class Classroom:
 
     # --- what is to be seen --------------------------------------------------------------------
     def now(self, person: str = "") -> Now:
-        """What the class is at, as this person may know it; as its teacher without one."""
+        """What the class is at, as far as this person may know; without one, as its teacher."""
         with self._lock:
             one, turn = self._current(), self._turn()
             covers = frozenset([one.asked.key] if one and one.stage != OPEN else ())
@@ -302,7 +303,7 @@ class Classroom:
             return Now(**{**vars(told), **every})
 
     def where(self) -> tuple[str, Mapping[str, str]]:
-        """The page, and the settings, that the class is at: where who comes late comes to."""
+        """The page and the settings that the class is at: where latecomers are led."""
         with self._lock:
             last = self._rounds[-1].asked if self._rounds else None
             return (last.page, last.link) if last else self._where
@@ -346,8 +347,8 @@ class Classroom:
             return sorted(self._first)
 
     def alone(self, key: str, fingerprint: int | None = None, most: int = 3) -> Alone:
-        """What was answered first to a question; wrong answers only of these numbers, or of those
-        that most have answered about.
+        """First answers to a question. The wrong ones are those about the numbers with this
+        fingerprint; without one, about the numbers that most people had.
         """
         with self._lock:
             each = [*self._first.get(key, {}).values()]
@@ -407,7 +408,7 @@ class Classroom:
 
 
 def _tally(votes: Mapping[str, Guess]) -> tuple[tuple[Guess, int], ...]:
-    # In the order of the answers, and not of who came when.
+    # Sorted by the answers, so that the order does not tell who came when.
     return tuple(sorted(Counter(votes.values()).items()))
 
 

@@ -1,7 +1,7 @@
-"""The class that a visitor is in, as the pages read it: by the cookie that its link has given.
+"""The class that a visitor is in, as the pages read it: known by the cookie that its link has set.
 
-What the class is at is looked up at the top of a page and in events, and stays so in between: a
-source, one visitor's own.
+What the class is at is looked up at the top of a page and in events, and does not change in
+between: to the pages it is a source, each visitor's own.
 """
 
 from collections.abc import Iterable
@@ -28,13 +28,13 @@ class InClass:
     now: Now | None = None
     """None in no class, and in one that has ended."""
     pulse: str = ""
-    """What the browser is told, which asks whether it is another one by now."""
+    """What the browser is told; it asks the server whether this has changed."""
     taken_up: int = 0
     """How many of the questions that were uncovered have been uncovered on this visitor's pages."""
     leaves: bool = False
     """Whether the visitor has asked to leave the class."""
     problem: str = ""
-    """Why what was sent last is no answer, in words."""
+    """Why what was sent last does not count, in words."""
 
     @property
     def room(self) -> Classroom | None:
@@ -86,19 +86,19 @@ def class_now(_: str) -> Now | None:
 
 @source(own=True)
 def class_problem(_: str) -> str:
-    """Why what was sent to the class last is no answer, in words."""
+    """Why what was sent to the class last does not count, in words."""
     return this_session().own(InClass).problem
 
 
 @source(own=True)
 def class_pulse(_: str) -> str:
-    """Another text whenever anything of the class is otherwise than it was looked up last."""
+    """A text that changes whenever anything about the class has changed."""
     return this_session().own(InClass).pulse
 
 
 @source(own=True)
 def class_covers(key: str) -> bool:
-    """Whether the class that the visitor is in is asked this, and nobody is to see it yet."""
+    """Whether the visitor's class is asked this, so that nobody is to see its numbers yet."""
     now: Now | None = this_session().own(InClass).now
     return now is not None and key in now.covers
 
@@ -117,8 +117,8 @@ def answered_alone(key: str, first: First) -> None:
         room.answers(here.person, key, first)
 
 
-def is_near(parts: Iterable[str]) -> None:
-    """From a callback: what of the page the browser has near what is seen."""
+def tell_near(parts: Iterable[str]) -> None:
+    """From a callback: tell the class which parts of the page are on the screen, or near it."""
     here = this_session().own(InClass)
     if here.person and (room := here.room):
         room.hears(here.person, this_session().page, [*parts])

@@ -10,7 +10,7 @@ from ..reactive.control import Texts
 from ..reactive.session import Session, use_session
 from ..reactive.session import this_session as _this_session
 from ..reactive.source import source
-from .in_class import is_near
+from .in_class import tell_near
 from .shared import EXAMPLE, FIRST
 
 
@@ -63,7 +63,7 @@ class LessonSession(Session):
         return bool(self.values.card or self.values.paper)
 
     def says_undone(self, names: Iterable[str]) -> list[str]:
-        """Only of numbers that were typed: what else goes is seen."""
+        """Only of typed numbers: that others go can be seen."""
         if any(name.endswith("edits") for name in names):
             return ["The table has changed, so the numbers you changed in it were removed."]
         return []
@@ -75,7 +75,7 @@ class LessonSession(Session):
     def hears(self, said: frozenset[str]) -> None:
         """Also how many of its tables are to be measured anew."""
         super().hears(said)
-        is_near(said)
+        tell_near(said)
         tables = (each.removeprefix("tables_") for each in said if each.startswith("tables_"))
         self.misread = int(next(tables, "0"))
 

@@ -1,6 +1,6 @@
 """*Lesson*: what is on the screen as a file that is alive without this server.
 
-To write it is work of some seconds to a minute, in Python throughout: a thread of the server would
+Writing it takes some seconds to a minute, all of it in Python: in a thread of the server it would
 take every other turn from a whole class. So a process of its own does it, one file at a time and
 at low priority; and the file is kept for whoever asks for the same.
 """
@@ -34,7 +34,7 @@ MOST_WAITING = 6
 MOST_KEPT = 12
 """Files of at most 0.8 MB, for all visitors."""
 BESIDE = {PREDICT.name, HIDE.name, LOCK.name, TASKS.name}
-"""What a file takes over of what stands around every page."""
+"""Of the controls that stand around every page, those that a file takes over."""
 ROOT = Path(__file__).parents[2]
 """Where the packages are, whatever folder the server was started in."""
 
@@ -86,7 +86,7 @@ KINDS = (
         "application/zip",
         ":material/school:",
         "This lesson as a package for a course platform such as Moodle (SCORM 1.2). Learners can "
-        "resume it, and it reports which questions they got right at the first guess.",
+        "resume it, and it reports how many questions they got right the first time.",
     ),
 )
 
@@ -100,7 +100,7 @@ Wanted = tuple[str, str, str]
 
 
 class Files:
-    """Those of a server, the latest last."""
+    """The files of a server, the latest last."""
 
     def __init__(self) -> None:
         self._by_wanted: OrderedDict[Wanted, Written] = OrderedDict()
@@ -160,7 +160,8 @@ def _write(command: str, address: str, app: str) -> bytes:
             ) from None
         if ended.returncode or not output.exists():
             said = ended.stderr.strip().splitlines()
-            raise CouldNot(said[-1] if ended.returncode == 1 and said else "It broke off.")
+            is_said = ended.returncode == 1 and said
+            raise CouldNot(said[-1] if is_said else "The file could not be written.")
         return output.read_bytes()
 
 
@@ -169,7 +170,7 @@ FILES = Files()
 
 @dataclass
 class Refused:
-    """For which file the queue was full when this visitor asked last."""
+    """The file that this visitor asked for last, if the queue was full."""
 
     wanted: Wanted | None = None
 

@@ -1,5 +1,5 @@
-// Asks once a second whether the class has gone on, by a short text that is another one then, and
-// has the class's part of the page drawn anew where it has. The page itself is left in peace.
+// Asks once a second for a short text that changes whenever the class has gone on. Then it has the
+// class's part of the page drawn anew, and leaves the rest of the page alone.
 const EVERY = 1000; // milliseconds
 const UNSEEN = 5000; // of a tab that nobody looks at
 const AGAIN = 4000; // before the server is told once more of what it has not shown yet
@@ -32,7 +32,7 @@ export default function ({ data, setTriggerValue }) {
     } catch { /* offline, or the server is away: later */ }
     if (!ended) timer = setTimeout(look, document.hidden ? UNSEEN : EVERY);
   };
-  // The line that calls to an answer stands at the lower edge, while the class is out of sight.
+  // While the class is out of sight, a line at the lower edge calls learners back to it.
   const part = document.querySelector('.st-key-class');
   const sight = new IntersectionObserver((seen) => {
     document.documentElement.toggleAttribute('data-class-seen', seen.at(-1).isIntersecting);

@@ -11,8 +11,8 @@ _browser = unseen("class_changes", Path(__file__).with_suffix(".js").read_text(e
 
 
 def put_changes(changed: Callable[[], None], heard: str) -> None:
-    """At the end of what a class has on a page: has `changed` called when it has gone on; or takes
-    the visitor out of the class. `heard` is what a screen reader says then.
+    """Put the script that watches the class: it has `changed` called when the class has gone on,
+    or takes a visitor who leaves out of it. `heard` is what a screen reader says then.
     """
     leaves = this_session().own(InClass).leaves
     told = {"pulse": class_pulse(), "leaves": leaves, "heard": heard}

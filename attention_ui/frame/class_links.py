@@ -1,8 +1,8 @@
 """The addresses of a class: the link that all open, the teacher's own, and the class's pulse.
 
-They set one cookie, which no script can read: so a person is a browser, however often a page is
-loaded or opened, and the teacher's code stands in no address that is shown on a wall. Nothing that
-a visitor sends is written into an answer.
+The links set one cookie, which no script can read: so a person is a browser, however often a page
+is loaded or opened, and no address that a wall shows has the teacher's token in it. No answer
+repeats what a visitor has sent.
 """
 
 from html import escape
@@ -25,8 +25,8 @@ NO_CLASS = (
     "class may have ended; a restart of the server ends every class too."
 )
 NOT_YOURS = (
-    "This is not the link that leads this class. Copy the whole link that “Share” gave you. Nobody "
-    "can look it up: without it, make a new class."
+    "This is not the teacher’s link to this class. Copy the whole link that “Share” gave you. "
+    "Nobody can look it up: if it is lost, make a new class."
 )
 FULL = "Nobody else can join this class: it is full, or your teacher has closed it."
 TOO_MANY = "Too many wrong codes came from your network. Wait a minute, then try again."
@@ -48,7 +48,7 @@ def class_links() -> list[Route]:
 
 
 async def _join(asked: Request) -> Response:
-    """Take part, as the one that this browser is in the class already, or as a new one."""
+    """Take part: as the person that this browser already is in the class, or as a new one."""
     room = _room(asked)
     if not isinstance(room, Classroom):
         return room
@@ -67,7 +67,7 @@ async def _join(asked: Request) -> Response:
 
 
 async def _teach(asked: Request) -> Response:
-    """Take the class's own side."""
+    """Lead the class."""
     room = _room(asked)
     if not isinstance(room, Classroom):
         return room
@@ -79,14 +79,14 @@ async def _teach(asked: Request) -> Response:
 
 
 async def _leave(_: Request) -> Response:
-    """No class any more."""
+    """Be in no class any more."""
     gone = Response(status_code=204, headers=NEW)
     gone.delete_cookie(COOKIE, httponly=True, samesite="lax")
     return gone
 
 
 async def _pulse(asked: Request) -> Response:
-    """A short text that is another one whenever the screen of this browser would be."""
+    """A short text that changes whenever the screen of this browser should."""
     code, role, name = parted(asked.cookies.get(COOKIE, ""))
     room = CLASSES.get(code) if code else None
     pulse = ""
@@ -99,7 +99,7 @@ async def _pulse(asked: Request) -> Response:
 
 
 def _room(asked: Request) -> Classroom | Response:
-    """The class of a link; or what is said where there is none, or too many were tried."""
+    """The class of a link; or what is said where there is none, or too many codes were tried."""
     address = _address(asked)
     if not CLASSES.tries.may(address):
         return _said(TOO_MANY, 429)
@@ -111,7 +111,7 @@ def _room(asked: Request) -> Classroom | Response:
 
 
 def _address(asked: Request) -> str:
-    """Whom a request comes from: a proxy of this machine says so last, and nobody else is asked."""
+    """Where a request comes from. Only a proxy on this machine is believed: what it adds last."""
     host = asked.client.host if asked.client else ""
     if host in ("127.0.0.1", "::1"):
         host = asked.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()[:60] or host

@@ -14,7 +14,7 @@ from ..reactive import settings
 from .class_links import SERVED
 from .contents import HOME
 
-MOST_CLASSES = "Too many classes are on at this server. Try again when one of them has ended."
+TOO_MANY = "This server has as many classes as it can hold. Try again when one of them has ended."
 
 IN_A_FRAME = (
     "A class cannot be made inside another page. Open the lesson in its own tab and make it there."
@@ -26,8 +26,8 @@ ASKS_NOTHING = (
 
 
 HERE_ALONE = (
-    "This address is known to this computer alone. Open the app at the address that your class "
-    "can reach, and make the class there."
+    "This address works on this computer alone. Open the app at an address that your class can "
+    "reach, and make the class there."
 )
 
 
@@ -55,35 +55,38 @@ def make_class() -> None:
     elif not values.predict and PREDICT.name in settings.fixed.now():
         st.markdown(f":orange[:material/info:] {ASKS_NOTHING}")
     elif this_session().own(InClass).now is not None:
-        st.markdown("You are in a class already: it stands at the top of the page.")
+        st.markdown("You are already in a class. You find it at the top of the page.")
     elif not made.code:
         st.button("Make a class", key="make_class", on_click=_make, icon=":material/groups:")
         if made.problem:
             st.markdown(f":orange[:material/info:] {made.problem}")
     else:
-        st.markdown("Your class is ready. **For your class**: this link. The wall shows it too.")
+        st.markdown(
+            "Your class is ready. **For your class**: this link. The wall, the screen that "
+            "everybody sees, shows it too."
+        )
         st.code(link_of(made.code), language=None, wrap_lines=True)
         put_reach(link_of(made.code))
         st.markdown(
-            "**For you alone.** With this link you lead the class. It is shown only now: open it "
-            "at the wall, and keep it for a second screen of yours."
+            "**For you alone**: with this link you lead the class. It is shown only this once. "
+            "Open it on the computer at the wall, and keep it for a second screen of yours."
         )
         mine = link_of(made.code, made.token)
         st.code(mine, language=None, wrap_lines=True)
-        st.link_button("Open your side", mine, icon=":material/co_present:", type="primary")
+        st.link_button("Lead the class", mine, icon=":material/co_present:", type="primary")
 
 
 def _make() -> None:
     made = this_session().own(MadeClass)
     room = CLASSES.make(this_session().page, class_settings())
     if room is None:
-        made.problem = MOST_CLASSES
+        made.problem = TOO_MANY
     else:
         made.code, made.token = room.code, room.token
 
 
 def class_settings() -> dict[str, str]:
-    """What a link says for the class: the numbers of this page, and not what stands around."""
+    """The settings that a link for the class has: those that make this page's numbers."""
     around = {each.name for each in this_session().controls if each.of_page}
     mine = {PREDICT.name, "large", *around}
     return {name: text for name, text in session.shared().items() if name not in mine}
@@ -100,13 +103,13 @@ def link_of(code: str, token: str = "") -> str:
 
 
 def put_reach(link: str) -> None:
-    """That a link leads nobody else anywhere, where it does."""
+    """A warning where a link works on this computer alone."""
     if urlsplit(link).hostname in ("localhost", "127.0.0.1", "::1"):
         st.markdown(f":orange[:material/info:] {HERE_ALONE}")
 
 
 def qr_code(link: str) -> str:
-    """The squares of a link, to be pointed at by a phone."""
+    """A link as a QR code, for phones, as SVG."""
     import segno  # here: it takes an eighth of a second, and few pages need it
 
     code = segno.make(link, error="m", micro=False)

@@ -25,7 +25,8 @@ def _panel() -> None:
     seen = session.shared()
     st.code(address_of(seen), language=None, wrap_lines=True)
     st.markdown(
-        "**A link with less on it.** Leave things out, or let controls be seen and not changed."
+        "**A link that shows less.** Hide parts of the page, or lock controls: they can be seen, "
+        "and not changed."
     )
     here = {each.name: each.label for each in this_session().controls if each.label}
     labels = [*here.values()]

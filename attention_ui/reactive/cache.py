@@ -17,7 +17,7 @@ from .isolation import made_for_everybody
 from .source import Dependencies, Read, currents, track, tracking
 
 CALLED: dict[str, str] = {"card": "The card {2!r} of {1}"}
-"""How what is made is called where it is refused, by its kind, of its names; an app adds its own.
+"""What a refusal calls what was being made, by its kind, with its names; an app adds its own.
 """
 while_made: list[Callable[[], AbstractContextManager]] = [nullcontext]
 """What else holds while something is made: an app says it, such as that chance is the same."""

@@ -68,8 +68,8 @@ class Values(Mapping[str, Any]):
         return Values(self._values, reader)
 
     def until(self, is_made: Callable[[], bool]) -> "Values":
-        """The same, whose reader is told until something is made of them: what that works out later
-        is of these values too, wherever its visitor has gone to by then.
+        """The same, whose reader is told only until something is made of them. What was made may
+        look at them later, when its visitor has gone to another page: that counts for nothing.
         """
         reader = self._reader
         return Values(self._values, reader and (lambda name: None if is_made() else reader(name)))
@@ -135,7 +135,7 @@ class Control:
     of_page: bool = False
     """Whether it is left behind when another page is opened."""
     changes: str = ""
-    """What its value changes piece by piece, where it is no more than that: for the app to read."""
+    """What its value only edits, piece by piece, such as a step's cells: for the app to read."""
     shown: str = "{:,g}"
     """How a stop of its slider is written."""
     look: Mapping[str, Any] = field(default_factory=dict)
@@ -147,7 +147,7 @@ class Control:
         return self.start, self.options, self.check, self.fits
 
     def setting(self, value: Any) -> dict[str, Any]:
-        """The values of controls, by their names, with which it stands at a value."""
+        """The values to choose, by the names of controls, so that it stands at this value."""
         return {self.name: value}
 
     def at(self, **look: Any) -> "Placed":

@@ -149,13 +149,13 @@ def button(label: str, key: str, change: Callable[[], Any], **look: Any) -> Show
 
 
 def set_to(label: str, key: str, look: Mapping[str, Any] | None = None, **values: Any) -> Shown:
-    """A button that sets values of controls. Raises Misdeclared for one that the page has not."""
+    """A button that sets values of controls. Raises Misdeclared where the page lacks one."""
     for name in values:
         if name not in settings.values():
             known = ", ".join(sorted(settings.values()))
             raise Misdeclared(
-                f"the button {label!r} sets {name!r}, which no control of the page is called. They "
-                f"are {known}"
+                f"the button {label!r} sets {name!r}, but no control of the page has that name. "
+                f"They are {known}"
             )
     look = {"type": "tertiary", **(look or {})}
     return replace(button(label, key, partial(settings.change, **values), **look), sets=values)

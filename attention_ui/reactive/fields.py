@@ -109,7 +109,7 @@ class OptionalWhole(Whole):
 
 
 SMALLEST = 1e-30
-"""What is nearer to 0 is 0: a float32 goes down to 1e-38, and what is computed further."""
+"""Anything nearer to 0 counts as 0: results of it could fall below what a float32 has, 1e-38."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class Names:
 
 
 def parts_of(text: str, most: int, what: str, pattern: str | re.Pattern, like: str) -> list[str]:
-    """The parts of a text between commas, each as the pattern has it; none of the text `none`."""
+    """The parts of a text between commas, each as the pattern has it; the text `none` has none."""
     parts = [] if text == "none" else text.split(",")
     if len(parts) > most:
         raise ValueError(f"it holds more than {most} {what}")

@@ -84,7 +84,7 @@ class Fragments:
     known: dict[Any, Any] = field(default_factory=dict)
     """What was worked out since the last event."""
     just_found: list[str] | None = None
-    """Those that have to run, at the end of an event: nothing changes until they do."""
+    """Those that have to run, at the end of an event, until they do: nothing changes before."""
     mounted: set[str] = field(default_factory=set)
     """The keys of the widgets that were there when their fragment was drawn last."""
 

@@ -96,15 +96,15 @@ def gate_opened() -> Any:
 
 
 READABLE = {sys.prefix, sys.base_prefix, *(os.path.abspath(each) for each in sys.path)}
-"""Folders whose files are of the program itself, the same for everybody; an app adds its own."""
+"""Folders with files of the program itself, the same for everybody; an app adds its own."""
 
 
 _OUTSIDE = {"open", "os.listdir", "os.scandir", "subprocess.Popen", "socket.connect"}
-"""What Python tells of before it does it, with the file or the program first."""
+"""Audit events of Python that reach outside the program, most of them with a path first."""
 
 
 def _refuse_outside(event: str, given: tuple) -> None:
-    """Raises Misdeclared where what is made for everybody reads a file, also by a library."""
+    """Raises Misdeclared where what is made for everybody reads a file, be it in a library."""
     if event not in _OUTSIDE or not is_closed():
         return
     is_file = isinstance(given[0], str | bytes | os.PathLike)
@@ -112,7 +112,7 @@ def _refuse_outside(event: str, given: tuple) -> None:
         return  # one that is open already
     told = os.fsdecode(given[0]) if is_file else event
     if told in (os.devnull, sys.executable):
-        return  # nothing; and the program itself in another process, which has its answer from us
+        return  # the first has nothing to read; the other is this program, in another process
     place = f"{os.path.abspath(told)}{os.sep}"
     if event != "subprocess.Popen" and place.startswith(
         tuple(f"{one}{os.sep}" for one in READABLE)
@@ -121,7 +121,7 @@ def _refuse_outside(event: str, given: tuple) -> None:
     if _is_imported(sys._getframe(1)):
         return
     making = _MAKING.get()
-    error = Misdeclared(f"{making.what} reads {told}, which may be another tomorrow. {INSTEAD[0]}")
+    error = Misdeclared(f"{making.what} reads {told}, which may change tomorrow. {INSTEAD[0]}")
     making.refused = making.refused or error
     raise error
 
@@ -133,7 +133,7 @@ def _is_imported(frame: FrameType | None) -> bool:
     return frame is not None
 
 
-sys.addaudithook(_refuse_outside)  # cannot be taken back; a page that opens comes to 3 ms of it
+sys.addaudithook(_refuse_outside)  # cannot be taken back; it costs 3 ms as a page opens
 
 
 def is_closed() -> bool:

@@ -12,7 +12,7 @@ from . import code_check
 
 
 class Mentions:
-    """All that functions name, and the functions of the app's that they name, and so on."""
+    """All that functions name, themselves or through other functions of the app that they name."""
 
     def __init__(self, made: Collection[Any]) -> None:
         self.words: set[str] = set()

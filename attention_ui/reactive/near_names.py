@@ -1,4 +1,4 @@
-"""Which name was meant, where one is misspelt: for what is said of it."""
+"""Which name was meant where one is misspelt, for the message that says so."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -20,8 +20,8 @@ def meant_by(name: str, names: Iterable[str]) -> str:
 
 
 def is_slip(name: str, meant: str) -> bool:
-    """Whether a name is another but for one letter: left out, put in, another, or two changed; a
-    number more is another name.
+    """Whether one slip makes a name of another: a letter left out, put in or replaced, or two
+    swapped. Names that differ by a digit are two names.
     """
     before = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, meant, strict=False))

@@ -11,7 +11,7 @@
 What a card reads is tracked while it is made, and from that alone follows when it runs, by what its
 output is kept, and for whom. So a card only says what it shows.
 
-An app says what is its own in classes of these three: what a function of a page may ask for
+An app adds what is its own in subclasses of these three: what a function of a page may ask for
 (`Page.offers`), what stands around the cards (`Page.opens`, `Page.draw`), how a card is framed and
 drawn (`Card.framed`, `Card.draw_made`), and what else it may not yield (`Card.check`).
 """
@@ -45,7 +45,7 @@ from .with_streamlit import mend_streamlit
 
 Body = Callable[..., Iterable[Element]]
 Given = Callable[..., Any]
-"""What follows from what a page offers, which it asks for by name: `v`, the values."""
+"""A function of what a page offers, which its parameters name: `v` for the values."""
 _MENTIONED: dict[tuple, str] = {}
 """What is wrong with pages whose mentions were looked at; "" for nothing."""
 _ONLY_DECLARED = ContextVar("only declared", default=False)
@@ -64,8 +64,8 @@ def only_declared() -> Iterator[None]:
 
 
 def given(made: Given, offers: Mapping[str, Callable[[], Any]]) -> Any:
-    """What a function of a page gives, which takes what it asks for by name, of what there is to
-    ask for. Raises Misdeclared for any other name.
+    """What a function of a page returns when it is called with what its parameters name. Raises
+    Misdeclared for a name that the page does not offer.
     """
     names = signature(made).parameters
     if unknown := names.keys() - offers.keys():
@@ -170,7 +170,7 @@ class Card:
                 put_run(run)
 
     def raise_in_place(self, failed: Exception | None) -> None:
-        """What has failed of what all waits for, where the page says what goes wrong."""
+        """Raise what has failed in a card that others wait for, so that its place says it."""
         if self.opens:
             with self.page.within(self.name):  # also without: it may have the way to try again
                 if failed:
@@ -203,7 +203,7 @@ class Card:
                 put_run(run)
 
     def go_on_with_page(self) -> None:
-        """When all else was drawn: the next slice of work that all waits for."""
+        """Once all else is drawn: the next slice of the work that others wait for."""
         work = self.declared_work()
         run = work and run_so_far(work.name)
         if run and run.steps is not None:
@@ -227,7 +227,7 @@ class Card:
             if not is_drawn(one):
                 raise Misdeclared(
                     f"{self.called} {'has among its controls' if one in placed else 'yields'} "
-                    f"{str(one)[:60]!r}, which is nothing that can be drawn: {self.page.EXAMPLES}"
+                    f"{str(one)[:60]!r}, which cannot be drawn: {self.page.EXAMPLES}"
                 )
         self.check(placed, elements)
         return Made(words, placed, elements)
@@ -245,7 +245,7 @@ class Card:
             return made
         told = "returns nothing" if made is None else f"returns {str(made)[:60]!r}"
         raise Misdeclared(
-            f"{self.called} {told}: what it shows it has to `yield`, one element after the other"
+            f"{self.called} {told}: it has to `yield` what it shows, one element after the other"
         )
 
 
@@ -255,8 +255,8 @@ def is_place_of_work(each: Any) -> bool:
 
 
 class Fold:
-    """Cards and sections behind one row, which cost nothing before it is opened: behind so many
-    cards of its page, or where no number is said behind all of them.
+    """Cards and sections behind one row, which cost nothing before it is opened. The row stands
+    after `place` cards of its page; after all of them where that is None.
     """
 
     def __init__(
@@ -290,9 +290,9 @@ class Fold:
 
 
 class Page:
-    """All of a page: its name, which its address keeps, its title, and its controls, in the order
-    in which they depend on each other. Each card is made and drawn `within` what says in words, in
-    the place of that name, what goes wrong.
+    """All of a page: its name, which its address keeps, its title, and its controls, each after
+    those that it depends on. Each card is made and drawn in the context `within(name)`, which can
+    say in its place what goes wrong.
     """
 
     CARD: ClassVar[type[Card]] = Card
@@ -332,8 +332,8 @@ class Page:
         """A card, whose function of what the page offers yields what stands below its words.
 
         `controls` stand beside the words, or a function gives them; `when` says whether it is
-        there; `work` is a long run, of which the function asks `run_so_far`. Where all that follows
-        waits for it, `opens` says whether that is there.
+        there; `work` is a long run, whose progress the function reads by `run_so_far`. Where all
+        that follows on the page waits for it, `opens` says whether it can be drawn.
         """
         return self.declares(self.cards, name, title, words, **more)
 
@@ -406,7 +406,7 @@ class Page:
         end_page()
 
     def opens(self) -> None:
-        """What stands above its cards; takes up what the address says."""
+        """Take up what the address says, and draw what stands above the cards."""
         settings.arrive(self.name, self.controls)
         if self.title:
             st.title(self.title, anchor=False)
@@ -476,7 +476,7 @@ class Page:
             if each.name not in mentions.words and not mentions.has(each):
                 return (
                     f"no card of {self.name} reads the control {each.name!r}, so nothing would "
-                    f"move with it: let a card read `v.{each.name}`, or take it from the controls"
+                    f"move with it: let a card read `v.{each.name}`, or take it out of the controls"
                 )
         return ""
 
@@ -490,8 +490,8 @@ class Page:
             for name in each.undoes:
                 if meant := meant_by(name, names):
                     raise Misdeclared(
-                        f"the control {each.name!r} of {self.name} undoes {name!r}, which no "
-                        f"control is called. Is {meant!r} meant?"
+                        f"the control {each.name!r} of {self.name} undoes {name!r}, but no control "
+                        f"has that name. Did you mean {meant!r}?"
                     )
 
     def lacks(self, card: str, control: str) -> str:

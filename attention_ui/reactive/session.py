@@ -29,8 +29,8 @@ KEY = "session"
 
 @dataclass
 class Session:
-    """What the engine itself keeps of a visitor. What an app says of its own stands in a class of
-    it: `first`, `instead`, `shorten`, and methods such as `fixes`.
+    """What the engine itself keeps of a visitor. An app says what is its own in a subclass:
+    `first`, `instead`, `shorten`, and methods such as `fixes`.
     """
 
     first: ClassVar[Mapping[str, str]] = {}

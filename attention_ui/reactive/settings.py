@@ -191,7 +191,7 @@ def values() -> Values:
 
 
 def chosen() -> Texts:
-    """What was chosen and fits here, as a link says it: of the rest, a link would be told."""
+    """What was chosen and fits here, as a link says it; what does not fit stays out of links."""
     return this_session().chosen_here()
 
 

@@ -46,7 +46,7 @@ class Source(Generic[T]):
         return now
 
     def touch(self, name: str = "") -> None:
-        """Whoever is being drawn, if anybody is, depends on it as it is now."""
+        """What is being drawn, if anything is, depends on this, as it is now."""
         if tracking := the_session().tracking:
             read, reads = (self, name), tracking[-1]
             if read not in reads:

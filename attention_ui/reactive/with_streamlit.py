@@ -1,5 +1,5 @@
-"""What Streamlit has to do otherwise, for pages that are drawn in fragments and whose state is in
-their address: once a process. What each is for stands in `attention_ui/streamlit_workarounds`.
+"""What Streamlit has to do differently for pages that are drawn in fragments and whose state is in
+their address. What each change is for stands in `attention_ui/streamlit_workarounds`.
 """
 
 from functools import cache
@@ -14,7 +14,7 @@ from . import isolation, settings
 
 @cache
 def mend_streamlit() -> None:
-    """Let fragments, callbacks and the address be what the engine takes them for."""
+    """Make fragments, callbacks and the address behave as the engine expects, once a process."""
     keep_what_was_drawn()
     isolation.withhold_also(withheld.withhold, withheld.give_back)
     run_only_parts_that_are_there()

@@ -1,13 +1,14 @@
 // What was done in lessons: how a browser keeps it, and how it becomes a file and comes back from one.
-// Of a lesson at some settings, named such as `causal_mask.0f3a…`, that is `given`, by questions: for
-// which numbers, and the guess (null for who asked to be shown); `passed`, the questions that were gone
-// on from; and `first`, the first verdict by question and numbers. Nothing is sent anywhere.
+// For a lesson at some settings, under a key such as `causal_mask.0f3a…`, it keeps `given`, by question:
+// the numbers that it was about and the guess (null for somebody who asked to be shown); `passed`, the
+// questions that were read past; and `first`, the first verdict by question and numbers. Nothing is
+// sent anywhere.
 window.attentionAnswers = (() => {
   const MOST = 1_000_000, KIND = "attention-explorer answers", BACK = "attention-explorer: coming back";
   const DAYS = [1, 3, 7, 16, 35]; // as in spaced_repetition.py
   const is_object = (one) => typeof one === "object" && one !== null && !Array.isArray(one);
   const pairs = (one) => is_object(one) ? Object.entries(one) : [];
-  // Of what anybody may have written, what can be understood, and no more.
+  // A file may hold anything: only what can be understood is taken from it.
   const is_given = (one) => Array.isArray(one) && one.length === 2 && typeof one[0] === "string" && one[0].length < 64
     && (one[1] === null || (Array.isArray(one[1]) && one[1].length <= 64 && one[1].every(Number.isFinite)));
   const understood = (one) => ({
@@ -23,7 +24,7 @@ window.attentionAnswers = (() => {
   const now = new Date(), day = Math.floor((now.getTime() - now.getTimezoneOffset() * 60_000) / 86_400_000);
   const read = (key) => { const found = stored(`attention.${key}`); return found && understood(found); };
   const write = (key, brief) => store(`attention.${key}`, brief);
-  // What is here stays; what is not, is added.
+  // What this browser has stays; what it lacks is added.
   const joined = (mine, theirs) => ({
     given: { ...theirs.given, ...mine?.given },
     passed: [...new Set([...(mine?.passed ?? []), ...theirs.passed])],
@@ -46,7 +47,7 @@ window.attentionAnswers = (() => {
     let told = null;
     try { told = JSON.parse(await file.text()); } catch { /* said below */ }
     if (told?.kind !== KIND) throw Error("This file was not made by “Save my answers”. Nothing was changed.");
-    if (told.version !== 1) throw Error("This file is of a newer version than this page: nothing was changed.");
+    if (told.version !== 1) throw Error("A newer version of this page saved this file, so it was not read. Nothing was changed.");
     const answers = Object.fromEntries(pairs(told.answers).map(([key, one]) => [key, understood(one)]));
     return { answers, coming_back: waiting(told.coming_back) };
   };

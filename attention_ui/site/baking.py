@@ -1,10 +1,10 @@
-"""At which settings a file has a lesson: all that its cards come to as a hand moves, beforehand.
+"""The states of a lesson that its file holds: all that its cards come to as a hand moves.
 
-Of each piece of a page (a card, the closing answers) this finds by which controls and which open
-questions it is another, by making it so; and writes it for each value of each of these controls,
-alone, and where those are few, together. What takes little comes first, so that as many controls
-as there is room for reach as many cards. Beyond the bytes that a file may have a card stays as it
-is, and the script says for which value it stands.
+For each piece of a page (a card, the closing answers) this finds which controls and which open
+questions change it, by making it with each; and writes it for each value of each of these controls
+alone, and together where those are few. What takes little room comes first, so that as many
+controls as possible reach as many cards. Where the file would grow too large, a card stays as it
+is, and the script says which value it still shows.
 """
 
 import itertools
@@ -31,7 +31,7 @@ from .writer import Writer, choices_of
 MOST_TOGETHER = 48
 """States of a card whose controls are told together."""
 MOST_WRITTEN = 900
-"""So often are cards made of one lesson: what would take longer stays as it is."""
+"""How often cards are made for one lesson: what would take longer stays as it is."""
 MOST_STATES = 400
 """Of a piece: one with more stays as it is."""
 FEW_VALUES = 16
@@ -40,12 +40,12 @@ _PICTURE = re.compile(r'(data-picture=")(\d+)"')
 ROW = 20
 """A row of a picture takes as much as so many letters."""
 LATER = 0.6
-"""What is told later of a card takes this much of what came before."""
+"""A later state of a card takes about this share of what an earlier one took."""
 PACKED = 4 / 3
 """A file holds packed bytes as letters."""
 
 Move = tuple[tuple[str, str], ...]
-"""Controls that stand at other values than the page opens with, and their texts."""
+"""Controls that are moved away from what the page opens with, and their texts."""
 
 
 @dataclass
@@ -57,11 +57,11 @@ class Piece:
     write: Callable[[Move, frozenset[str]], str]
     card: Card | None = None
     asks: list[str] = field(default_factory=list)
-    """The questions by which it is another while they are open."""
+    """The questions that change it while they are open."""
     axes: list[str] = field(default_factory=list)
     """The controls that it follows."""
     reached: set[str] = field(default_factory=set)
-    """The controls by which it is another."""
+    """The controls that change it."""
     states: dict[str, int] = field(default_factory=dict)
 
 
@@ -89,11 +89,11 @@ class Baked:
         self.failed: dict[tuple[str, str], str] = {}
         """Pieces that failed at a value of a control, and how."""
         self.n_written = 0
-        """So often was a card made."""
+        """How often a card was made."""
         self._asks_about: dict[tuple[str, Move], set[str]] = {}
         """The steps of which a card asks whether they are covered."""
         self._reads: dict[str, set[str]] = {}
-        """By pieces and questions, the controls that they have read where the page opens."""
+        """By piece and question, the controls that each has read at the settings of the page."""
         self._made: dict[tuple, tuple[Any, str]] = {}
         self._moved: dict[Move, Any] = {(): reader.base}
         page = reader.page
@@ -253,7 +253,7 @@ class Baked:
             self.fixed[one.name] = "more numbers than a file can hold"
 
     def _along(self, one: Control, texts: Sequence[str]) -> dict[str, dict[str, str]]:
-        """What else stands otherwise at each of its values, such as a width that fits them."""
+        """The other controls that each of its values takes along, such as a width that fits it."""
         found = {}
         for text in texts:
             values = self._values(((one.name, text),))
@@ -264,8 +264,8 @@ class Baked:
         return found
 
     def _follow(self, piece: Piece, name: str, texts: Sequence[str]) -> bool:
-        """Write a piece at each of these values of a control: whether it is another there, and
-        there is room. One that fails at a value, as it would in the app, stays as it is.
+        """Write a piece at each of these values of a control. Returns whether they change it and
+        there is room. A piece that fails at a value, as it would in the app, stays as it is.
         """
         before = dict(piece.states)
         try:
@@ -394,7 +394,7 @@ class Baked:
             piece.states = before
 
     def _has_room(self) -> bool:
-        """Whether all that was told since it was asked last has room; if so, it counts."""
+        """Whether all that was told since the last call has room; if so, it counts."""
         if not self._fits():
             self._weight.forget()
             return False
@@ -406,15 +406,15 @@ class Baked:
         return PACKED * self._weight.with_what_is_new() <= self.most_bytes
 
     def _will_fit(self, share: float) -> bool:
-        """Whether all will have room of which this share was told since then, as far as it can be
-        told: what comes later is mostly more like what came before.
+        """Whether all of it will probably have room, of which this share was told since then: what
+        comes later mostly repeats what came before.
         """
         counted, now = self._weight.counted, self._weight.with_what_is_new()
         likely = counted + max(1.0, LATER / share) * (now - counted)
         return PACKED * likely <= self.most_bytes
 
     def _drop_what_is_too_much(self) -> None:
-        """What was left out once may have come in again, uncounted: then the last card goes."""
+        """Drop the last cards while the file is too large: something may have come in uncounted."""
         while self._followed and self.size() > self.most_bytes:
             piece, name, keys = self._followed.pop()
             piece.axes.remove(name)
@@ -429,7 +429,7 @@ class Baked:
         return None if asked is None else question(self.told, asked, fingerprint)
 
     def _tell_questions(self) -> None:
-        """Each question, and what becomes of it where controls stand otherwise."""
+        """Each question, and what becomes of it at other values of the controls."""
         if not self.reader.base["predict"]:
             return
         for ask in self.reader.page.asks:

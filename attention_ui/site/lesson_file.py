@@ -156,8 +156,8 @@ class LessonFile:
         return document(self.title, f"{before}<main>{self.body}{after}</main>{foot}", SHARED_HEAD)
 
     def page_of_package(self, before: str) -> str:
-        """The same in a course platform, which has its own ways to other lessons; `before` stands
-        before what runs in it.
+        """The same in a course platform, which has its own ways to other lessons; `before` is put
+        before the page's scripts.
         """
         data = self._data(vega=SHARED["vega"])
         foot = f'{before}{data}<script src="{SHARED["script"]}"></script>'

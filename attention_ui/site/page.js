@@ -30,7 +30,7 @@
   const ready = () => vega ??= window.attentionVega ? Promise.resolve()
     : told.vega ? beside(told.vega) : kit.then((code) => { document.head.append(make("script", { textContent: code })); });
 
-  // What was chosen and done here; it stays in this browser, where it may keep anything, or with a
+  // What was chosen and done here. It stays in this browser, if that keeps anything, or with a
   // course platform. What was guessed is judged anew.
   const answers = window.attentionAnswers, key = `${told.lesson}.${told.settings}`;
   const chosen = {}, done = { answered: {}, passed: [], first: {}, again: [] };
@@ -139,7 +139,7 @@
     const words = row.dataset[is_open(row.dataset.asks) ? "asking" : "told"];
     if (row.dataset.now !== words) { row.innerHTML = words; row.dataset.now = words; }
   };
-  // Cards in sight follow at once, the others when there is time: those come before they are seen.
+  // Cards in sight follow at once, the others when there is time, and in any case before they are seen.
   const put = () => {
     if (!is_whole && Object.keys(chosen).length) return void whole().then(put);
     const open = Object.keys(told.asks).filter(is_open), now = [];
@@ -343,7 +343,7 @@
     let at = 0;
     parts.forEach((part, which) => { with_part(part, at, at + cuts[which]); at += cuts[which]; });
   };
-  // A phone leaves out of a picture what its last lines come from, until somebody asks for all.
+  // On a phone, a picture leaves out the lines that only lead to its last ones, until somebody asks.
   const phone = matchMedia("(max-width: 590px)"), wholes = new Set();
   const is_brief = (there) => Boolean(phone.matches && there?.classList.contains("picture")
     && told.pictures[there.dataset.picture].cut && !wholes.has(there.dataset.name));
@@ -364,8 +364,8 @@
     }
     return is_brief(there) ? briefly(made, one.cut) : made;
   };
-  // What is another between two pictures of as many rows, as changes of those that a view has; null
-  // where that is too much: also of the last row, by whose very being another Vega knows its size.
+  // What differs between two pictures of as many rows, as changes of the rows that a view has; null
+  // where they have to be replaced, such as the last row: Vega knows its size only by a new one.
   const changes = (view, before, one) => {
     const cuts = cuts_of(one);
     if (before.n !== one.n || !same(cuts_of(before), cuts)) return null;
@@ -794,8 +794,8 @@
       done.answered[name] = { fingerprint, guess, right: verdict?.right ?? null, words: verdict?.words ?? "", distance: verdict?.distance };
     }
   };
-  // Of a site: a lesson all of whose questions are answered comes back, as one marked done does in
-  // the app. Then its questions are asked once more; all right, and it waits longer.
+  // In a site, a lesson all of whose questions are answered comes back, as one marked done does in
+  // the app. Then its questions are asked once more; where all are right, it waits longer.
   const come_back = () => {
     const names = Object.keys(told.asks);
     if (!told.worker || !names.length || !names.every((name) => done.answered[name])) return;
@@ -838,7 +838,7 @@
     if (there) there.textContent = guessed ? `${right} of ${guessed} ${guessed === 1 ? "guess" : "guesses"} right the first time, ${window.attentionReports ? "reported to the course" : "kept in this browser alone"}.` : "";
   };
 
-  // The address names settings: page.html#window=3. What cannot be here is said.
+  // The address may name settings: page.html#window=3. The page says which of them it cannot have.
   const listed = (each) => each.length < 2 ? each.join("") : each.length > 12
     ? `${each.slice(0, 3).join(", ")} and so on up to ${each.at(-1)}` : `${each.slice(0, -1).join(", ")} or ${each.at(-1)}`;
   const by_address = () => {

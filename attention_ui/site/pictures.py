@@ -50,8 +50,8 @@ def carried(layout: Layout, there: list) -> Lists:
 
 
 def columns_of(told: Told, rows: pa.Table) -> dict[str, Any]:
-    """A table column by column, each matrix apart: what a control leaves as it is, and what is
-    drawn elsewhere too, is told once.
+    """A table column by column, and each column matrix by matrix: so what a control does not
+    change, and what is drawn elsewhere too, is told once.
     """
     is_large = n_marks(rows) > MANY
     there = [name for name in ("kind", "when", "m") if name in rows.column_names]
@@ -115,7 +115,7 @@ def picture(
 
 
 def _signs(layout: Layout, rows: pa.Table) -> list[list[Any]]:
-    """The signs that are others where a phone leaves lines out: their rows, words and heights."""
+    """The signs that change where a phone leaves lines out: their rows, words and heights."""
     ids, each = (
         rows["id"].to_pylist(),
         zip(layout.narrow.words, brief(layout).narrow.words, strict=False),

@@ -1,6 +1,6 @@
-// In a course platform that speaks SCORM 1.2: what was done before comes back, and what is done now
-// is reported: a score, of all questions those that were right the first time; and completed, once
-// all are answered, or at once where there are none.
+// In a course platform that speaks SCORM 1.2: brings back what was done before, and reports what is
+// done now: a score, which is the share of all questions that were right the first time, and
+// completed, once all are answered, or at once where there are none.
 (() => {
   const find = (from) => {
     for (let each = from, n = 0; each && n < 12; n += 1) {
@@ -31,12 +31,12 @@
       set("cmi.core.score.max", "100");
       set("cmi.core.score.raw", String(Math.round((100 * right_of_all) / questions)));
     }
-    // What a platform makes of it, passed or failed, stays so; some do not tell what it is.
+    // Where a platform has made passed or failed of it, that stays; some platforms do not say.
     if (!["completed", "passed", "failed"].includes(status)) {
       const now = tried >= questions ? "completed" : "incomplete";
       if (now !== status) set("cmi.core.lesson_status", status = now);
     }
-    // Of each question its first verdict, which the score is of: more would have no room.
+    // Keeps the first verdict on each question, from which the score follows: there is no room for more.
     const first = {};
     for (const [each, verdict] of Object.entries(brief.first)) {
       if (!Object.keys(first).some((one) => one.split(" ")[0] === each.split(" ")[0])) first[each] = verdict;

@@ -30,7 +30,7 @@ ITEM = """\
       <item identifier="item_{name}" identifierref="resource_{name}" isvisible="true">
         <title>{title}</title>
       </item>"""
-"""Where `isvisible` is not said, it is true; but Open edX has only those where it is."""
+"""`isvisible` is true where it is left out, but Open edX shows only items that have it."""
 SCO = """\
     <resource identifier="resource_{name}" type="webcontent" adlcp:scormtype="sco"
       href="{name}.html"><file href="{name}.html"/>{shares}</resource>"""
@@ -40,10 +40,10 @@ SHARED_RESOURCE = """\
 REPORTER = "scorm.js"
 
 REPORTS = (
-    "as a part of a course, which is told which questions were answered, and how many of them "
-    "right the first time."
+    "as part of a course. The course is told which questions were answered, and how many of them "
+    "were right the first time."
 )
-"""What is so of a package, in the place of `ALONE`."""
+"""What a package says where a single file says `ALONE`."""
 
 
 def package(lessons: Sequence[LessonFile]) -> bytes:

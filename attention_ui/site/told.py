@@ -9,7 +9,7 @@ from typing import Any
 
 TABLES = ("html", "pictures", "specs", "cells")
 COLUMN = "of "
-"""Before the name of a column: the table of its parts, so that like lies beside like."""
+"""Stands before a column's name, for the table of its parts: similar numbers lie together."""
 
 
 def as_json(made: Any) -> str:
@@ -34,8 +34,8 @@ class Told:
         return self._known[key]
 
     def parts(self, name: str, column: list[Any], cuts: list[int]) -> list[int]:
-        """The places of the parts of a column, of so many rows each; where all rows have the same,
-        it is one part for all of them. A part whose rows have the same is told as that.
+        """The places of the parts of a column, which have so many rows each; a single part where
+        all rows have the same value. A part whose rows have the same value is told as that value.
         """
         if column.count(column[0]) == len(column):
             return [self.once(COLUMN + name, column[0])]
@@ -49,8 +49,8 @@ class Told:
 
 
 class Weight:
-    """How much all that was told takes, packed, while more comes: about as much as each table by
-    itself, since a packer looks no further back than 32 kB.
+    """How many bytes all that was told takes, packed, counted while more comes. It adds up the
+    tables packed one by one, which is close, since a packer looks no further back than 32 kB.
     """
 
     def __init__(self, told: Told) -> None:
@@ -89,7 +89,7 @@ class Weight:
         self.forget()
 
     def forget(self) -> None:
-        """What is new is in no state: it is not counted."""
+        """Leave what is new uncounted: no state has it."""
         self._counted = {table: len(each) for table, each in self.told.tables.items()}
 
 

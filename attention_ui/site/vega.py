@@ -1,5 +1,5 @@
-"""Vega as far as a file needs it: specifications are compiled beforehand, so that a file has
-nothing of Vega-Lite, and opens sooner.
+"""The parts of Vega that a file needs. Specifications are compiled beforehand, so that a file does
+without Vega-Lite and opens sooner.
 """
 
 import json
@@ -48,8 +48,8 @@ def vega() -> str:
 
 
 def compiled(spec: Mapping[str, Any], theme: str | None = None) -> dict[str, Any]:
-    """A specification of Vega-Lite's as Vega's, without data: those are called `source`. A chart
-    looks as the app's do, in a theme; a picture says by itself how it looks.
+    """A specification of Vega-Lite as one of Vega, with the name `source` in place of its data. A
+    chart looks as in the app's `theme`; a picture has its looks in its specification.
     """
     return json.loads(_compiled(as_json(spec), theme))
 

@@ -10,8 +10,8 @@ last waits longer for it: without turns the 95th percentile is 21 ± 7 % and 42 
 what leaves the interpreter lock runs on the other core; beside a training, 19 % lower.
 
 Seen by tests/test_streamlit_contract.py. It may go once Streamlit has a limit of its own of scripts
-that run at once, such as `runner.maxConcurrent`: there is none in 1.67; or once who asks the cache
-for what somebody is making waits for that (`attention_ui/reactive/cache.py`).
+that run at once, such as `runner.maxConcurrent`: there is none in 1.67; or once whoever asks the
+cache for what somebody else is making waits for that (`attention_ui/reactive/cache.py`).
 """
 
 import math

@@ -430,7 +430,7 @@ HOSTILE = {
     "no JSON": (b"<script>alert(1)</script>", "was not made by “Save my answers”"),
     "another kind": (b'{"answers": {}}', "was not made by “Save my answers”"),
     "nothing": (b"null", "was not made by “Save my answers”"),
-    "newer": (b'{"kind": "attention-explorer answers", "version": 2}', "is of a newer version"),
+    "newer": (b'{"kind": "attention-explorer answers", "version": 2}', "A newer version"),
     "too large": (b" " * 1_000_001, "too large"),
     "no lesson of ours": (
         b'{"kind": "attention-explorer answers", "version": 1, "answers": {"__proto__": {}, '

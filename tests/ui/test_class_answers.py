@@ -116,7 +116,7 @@ def test_rows_lie_over_one_another_and_the_truth_comes_with_the_numbers():
     assert not rows_over(["a"], [], None).frame
     again = bars(ROW, each, [(0.3, 0.7, 0.0)])
     assert Counter(again.frame["kind"].to_pylist()) == {"before": 6, "now": 3}
-    assert "; before, 0: a 0.35" in again.alt
+    assert "; in the vote before, 0: a 0.35" in again.alt
 
 
 def test_a_bar_is_as_long_as_the_share_of_people_who_chose_it():

@@ -82,7 +82,7 @@ class Sees:
 
     @property
     def bars(self):
-        return [each for each in charts(self.at) if "have answered what" in each.alt]
+        return [each for each in charts(self.at) if "chose each answer" in each.alt]
 
 
 def test_a_question_is_asked_answered_talked_over_and_answered_again(room):
@@ -327,14 +327,14 @@ def test_the_overview_is_folded_and_names_nobody(room):
             group = at.button_group(key=f"guess_{KEY}")
             has_no_exception(group.set_value(wrong).run())
     assert room.alone(KEY).answered == 2
-    assert "What is often wrong" not in wall.looks().words
+    assert "Common wrong answers" not in wall.looks().words
     with wall.here() as at:
         at.session_state["row_class"] = True
         has_no_exception(at.run())
-    assert "What is often wrong" in wall.words
+    assert "Common wrong answers" in wall.words
     assert "**2 ×**" in wall.words
     assert asked.choices[wrong] in texts(wall.at)
-    (table,) = [each.value for each in wall.at.dataframe if "Near now" in each.value]
+    (table,) = [each.value for each in wall.at.dataframe if "Reading here now" in each.value]
     (row,) = table[table["Card"] == "Weights"].to_dict("records")
-    assert (row["Have answered"], row["Right at first try"]) == ("2", "0")
+    assert (row["Have answered"], row["Right the first time"]) == ("2", "0")
     assert ann.person not in wall.words + texts(wall.at) + str(table)

@@ -281,7 +281,7 @@ def test_a_file_is_refused_whoever_reads_it(reads, tmp_path):
     """No look at the code would find what a library opens."""
     path = tmp_path / "numbers.txt"
     path.write_text("1 2 3")
-    with pytest.raises(Misdeclared, match=r" reads .*, which may be another tomorrow"):
+    with pytest.raises(Misdeclared, match=r" reads .*, which may change tomorrow"):
         made(Cache(1_000), partial(reads, path))
     assert by_a_library(path).tolist() == [1, 2, 3]
 

@@ -150,10 +150,10 @@ def card(body, **more):
 
 
 BREAKS = {
-    "yields nothing": (card("return None"), "the card 'new' of fruit returns nothing: what it"),
-    "returns": (card('return "x"'), "the card 'new' of fruit returns 'x': what it shows it has to"),
-    "no element": (card("yield 3"), "yields '3', which is nothing that can be drawn: a control"),
-    "no control": (card("yield", controls='["x"]'), "has among its controls 'x', which is nothing"),
+    "yields nothing": (card("return None"), "the card 'new' of fruit returns nothing: it has"),
+    "returns": (card('return "x"'), "the card 'new' of fruit returns 'x': it has to `yield` what"),
+    "no element": (card("yield 3"), "yields '3', which cannot be drawn: a control"),
+    "no control": (card("yield", controls='["x"]'), "has among its controls 'x', which cannot be"),
     "not of the page": (
         card("yield text(str(v.pears))", controls='[Control("pears", Whole(1, 2), "P", 1)]'),
         "has the control 'pears', which is none of the page's controls: add it where the page is",
@@ -167,7 +167,7 @@ BREAKS = {
     "a log": (card('print(v.apples); yield'), "the server’s log, which no visitor reads: yield"),
     "a file": (card("yield text(open('x').read())"), "reaches `open`, a file"),
     "alive": (card("yield alive(lambda: st.write(v.apples))"), "takes v of its card: let it ask"),
-    "a button": (card('yield set_to("x", "x", pears=1)'), "sets 'pears', which no control"),
+    "a button": (card('yield set_to("x", "x", pears=1)'), "sets 'pears', but no control"),
     "unread": (
         '\npage.controls += [Control("pears", Whole(1, 9), "Pears", 1)]\n',
         "no card of fruit reads the control 'pears', so nothing would move with it: let a card "
@@ -177,7 +177,7 @@ BREAKS = {
     "a slip": (
         '\npage.controls += [Control("size", Whole(1, 9), "S", 1, undoes=("aples",))]\n'
         + card("yield text(v.size)"),
-        "undoes 'aples', which no control is called. Is 'apples' meant?",
+        "undoes 'aples', but no control has that name. Did you mean 'apples'?",
     ),
 }  # fmt: skip
 
