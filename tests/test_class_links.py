@@ -153,7 +153,11 @@ def test_the_pulse_tells_of_a_class_whoever_is_in_it_and_nobody_else(room):
 
 
 def test_to_leave_takes_the_cookie_away_and_is_no_link(room):
-    status, headers, *_ = ask("/class/leave", f"{room.code}:l:x", method="POST")
+    person = room.joins()
+    ask("/class/leave", f"{room.code}:l:{person}")
+    assert room.knows(person)
+    status, headers, *_ = ask("/class/leave", f"{room.code}:l:{person}", method="POST")
+    assert not room.knows(person)
     assert status == 204
     assert "Max-Age=0" in headers["set-cookie"]
     assert "set-cookie" not in ask("/class/leave", f"{room.code}:l:x")[1]

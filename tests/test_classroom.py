@@ -173,6 +173,24 @@ def test_ten_thousand_votes_of_one_change_one_vote():
     assert room.now().tallies == ((((3,), 2),),)
 
 
+def test_who_leaves_and_joins_again_has_one_vote():
+    room = asked_room()
+    person, other = room.joins(), room.joins()
+    for one in (person, other):
+        assert room.votes(one, room.now().turn, (3,))
+    room.leaves(person)
+    assert not room.knows(person)
+    assert (room.now().n_votes, room.now().n_here) == (1, 1)
+    again = room.joins()
+    assert room.votes(again, room.now().turn, (1,))
+    assert room.now().tallies == ((((1,), 1), ((3,), 1)),)
+    room.shows_bars(room.now().version)
+    room.leaves(again)
+    room.leaves("somebody")
+    assert room.now().tallies == ((((1,), 1), ((3,), 1)),), "what the class has seen stays"
+    assert room.rounds()[0][2][0].total() == 2
+
+
 def test_votes_of_many_threads_are_all_there():
     room = asked_room()
     people = [room.joins() for _ in range(24)]

@@ -48,7 +48,7 @@ def _put_vote(now: Now) -> None:
         return
     question: Any = now.asked.question
     right = sum(n for guess, n in now.tallies[-1] if class_bars.is_right(question, guess))
-    st.markdown(f"**The vote so far**: {right} of {now.n_votes} are right.")
+    st.markdown(f"**The vote so far**: {right} of {now.n_votes} right.")
     made = class_bars.drawn(question, now.tallies[-1:], is_open=True)
     chart(f"class_so_far_{now.turn.round}_{now.turn.turn}", made, width=560)
 

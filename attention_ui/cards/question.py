@@ -26,7 +26,7 @@ from .show import chart
 
 PREDICT = "predict"
 MOST_BUTTONS = 16
-ASKED_IN_CLASS = ":material/groups: Your class is asked this now: [answer at the top](#class)."
+ASKED_IN_CLASS = ":material/groups: Your class is asked this now"
 LOOK: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
 IS_WORDS = re.compile(r"(\d+(, \d+)*: ?)?(?:[^\W_]|[␣ ])*[.,]?")
 """No sign of Markdown, of HTML or of one of Streamlit's own marks."""
@@ -183,7 +183,8 @@ def put_question(
         given: Guess | None = _given(key)
         with st.container(key=f"question_{name}", **LOOK):
             if class_covers(key):
-                st.markdown(ASKED_IN_CLASS, width="content")
+                way = "." if teaches() else ": [answer at the top](#class)."
+                st.markdown(ASKED_IN_CLASS + way, width="content")
             elif given is None and is_passable(asked, key) and _has_gone_on(key):
                 _passed(key, asked)
             elif given is None:

@@ -166,6 +166,16 @@ class Classroom:
             self._heard += 1
             return person
 
+    def leaves(self, person: str) -> None:
+        """Somebody leaves, and takes along the answer to the vote that is on."""
+        with self._lock:
+            one = self._current()
+            if self._people.pop(person, None) is None:
+                return
+            if one and one.stage == ASKED:
+                one.turns[-1].pop(person, None)
+            self._heard += 1
+
     def knows(self, person: str) -> bool:
         """Whether this is the id of somebody who has joined."""
         return person in self._people

@@ -78,8 +78,11 @@ async def _teach(asked: Request) -> Response:
     return _with(_to(room, "../.."), asked, room, TEACHER, token)
 
 
-async def _leave(_: Request) -> Response:
+async def _leave(asked: Request) -> Response:
     """Be in no class any more."""
+    code, role, name = parted(asked.cookies.get(COOKIE, ""))
+    if role == LEARNER and (room := CLASSES.get(code)):
+        room.leaves(name)
     gone = Response(status_code=204, headers=NEW)
     gone.delete_cookie(COOKIE, httponly=True, samesite="lax")
     return gone

@@ -68,8 +68,9 @@ def make_class() -> None:
         st.code(link_of(made.code), language=None, wrap_lines=True)
         put_reach(link_of(made.code))
         st.markdown(
-            "**For you alone**: with this link you lead the class. It is shown only this once. "
-            "Open it on the computer at the wall, and keep it for a second screen of yours."
+            "**For you alone**: with this link you lead the class. Whoever reads it could lead it "
+            "too, so do not project this window. It is shown only this once: open it on the "
+            "computer at the wall, and keep it for a second screen of yours."
         )
         mine = link_of(made.code, made.token)
         st.code(mine, language=None, wrap_lines=True)

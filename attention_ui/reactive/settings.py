@@ -232,7 +232,8 @@ def leave_out(name: str, unknown: Collection[str]) -> None:
     state = this_session()
     names = [each for each in chosen()[name].split(",") if each not in unknown]
     told = ", ".join(f"“{quoted(each, 20)}”" for each in sorted(unknown)[:MAX_UNKNOWN])
-    what = f"The link’s {name} must have names of controls, and {told} is none. It was left out."
+    is_none = "is none. It was left out" if len(unknown) == 1 else "are none. They were left out"
+    what = f"The link’s {name} must have names of controls, and {told} {is_none}."
     state.notices.append(what)
     state.chosen[name] = ",".join(names)
     if not names:

@@ -40,8 +40,8 @@ SHARED_RESOURCE = """\
 REPORTER = "scorm.js"
 
 REPORTS = (
-    "as part of a course. The course is told which questions were answered, and how many of them "
-    "were right the first time."
+    "as part of a course. The course is told how many questions were right the first time, and "
+    "keeps your answers for when you come back."
 )
 """What a package says where a single file says `ALONE`."""
 
