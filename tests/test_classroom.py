@@ -188,7 +188,7 @@ def test_who_leaves_and_joins_again_has_one_vote():
     room.leaves(again)
     room.leaves("somebody")
     assert room.now().tallies == ((((1,), 1), ((3,), 1)),), "what the class has seen stays"
-    assert room.rounds()[0][2][0].total() == 2
+    assert room.rounds()[0][1][0].total() == 2
 
 
 def test_votes_of_many_threads_are_all_there():

@@ -18,9 +18,13 @@ WIDER = 2
 
 
 def right_inputs(inputs: Inputs) -> Inputs:
-    """The same text with ids from a list of its distinct tokens, where its own are a mistake."""
+    """The same text with ids from a list of its distinct tokens, where its own are a mistake.
+
+    They are looked up in the text itself: another may lack tokens that random ids do not look up.
+    """
     wrong = inputs.vocabulary in ("duplicates", "random")
-    return inputs.with_other_table(vocabulary="distinct") if wrong else inputs
+    own = {"vocabulary": "distinct", "learned_from": None}
+    return inputs.with_other_table(**own) if wrong else inputs
 
 
 def layer(inputs: Inputs, recipe: HeadsRecipe) -> Trace:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pandas as pd
 
-from ..classroom.classroom import OPEN, Asked, Classroom, Guess
+from ..classroom.classroom import OPEN, Classroom, Guess, Round
 from ..frame.contents import HOME, lesson
 from . import class_bars
 from .row_question import Row
@@ -50,7 +50,7 @@ def votes(room: Classroom) -> pd.DataFrame:
     """A line for each answer of each vote: how often it was given. Where a row of weights was
     shared out, a line for each key, with the mean of its shares.
     """
-    lines = [line for asked, _, turns in room.rounds() for line in _lines(asked, turns)]
+    lines = [line for one, turns in room.rounds() for line in _lines(one, turns)]
     return pd.DataFrame(lines, columns=[*VOTES])
 
 
@@ -86,17 +86,18 @@ def as_xlsx(room: Classroom) -> bytes:
 def as_page(room: Classroom) -> bytes:
     """A page to print: each question with its bars, and what is right where the class saw it."""
     parts = []
-    for asked, stage, turns in room.rounds():
+    for one, turns in room.rounds():
+        asked, is_open = one.asked, one.stage == OPEN
         question: Any = asked.question
-        lines = [*_lines(asked, turns)]
+        lines = [*_lines(one, turns)]
         rows = []
         for *_, vote, answer, n, share, right in lines:
-            mark = " ✓" if right == "yes" and stage == OPEN else ""
+            mark = " ✓" if right == "yes" and is_open else ""
             bar = f'<div style="width:{100 * share:.0f}%"></div>'
             cells = f"<td>{vote}</td><td>{_plain(answer)}{mark}</td>"
             rows.append(f"<tr>{cells}<td class=n>{n}</td><td class=b>{bar}</td></tr>")
-        told = f"<p>{_plain(question.answer())}</p>" if stage == OPEN else ""
-        if stage == OPEN:
+        told = f"<p>{_plain(question.answer())}</p>" if is_open else ""
+        if is_open:
             right = class_bars.how_many_right(question, [[*turn.items()] for turn in turns])
             told += f"<p>{_plain(right)}</p>"
         head = "<tr><th>Vote</th><th>Answer</th><th>How many</th><th>Share</th></tr>"
@@ -112,7 +113,7 @@ def as_page(room: Classroom) -> bytes:
         if len(by_themselves)
         else "<p>Nobody has answered a question alone.</p>"
     )
-    lessons = dict.fromkeys(_title(asked.page) for asked, *_ in room.rounds())
+    lessons = dict.fromkeys(_title(one.asked.page) for one, _ in room.rounds())
     day = f"{date.today():%d %B %Y}".lstrip("0")
     when = ", ".join([*lessons, day])
     body = "".join(parts) or "<p>The class was not asked a question.</p>"
@@ -123,11 +124,12 @@ def as_page(room: Classroom) -> bytes:
     ).encode("utf-8", "replace")
 
 
-def _lines(asked: Asked, turns: Sequence[Counter[Guess]]) -> Iterator[tuple]:
+def _lines(one: Round, turns: Sequence[Counter[Guess]]) -> Iterator[tuple]:
+    asked = one.asked
     question: Any = asked.question
     for number, turn in enumerate(turns, 1):
         words = f"{question.words} {question.asked}".strip()
-        begins = asked.at, _title(asked.page), urlencode(asked.link), asked.title, words, number
+        begins = one.at, _title(asked.page), urlencode(asked.link), asked.title, words, number
         total = sum(turn.values())
         if isinstance(question, Row):
             for place, name in enumerate(question.names if total else ()):

@@ -5,7 +5,6 @@ runs only where a question covers or uncovers something.
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import streamlit as st
@@ -351,8 +350,7 @@ def _asks(version: int) -> None:
         if here.token and room and made is not None:
             card = next(each for each in page.every_card() if each.ask is one)
             link = class_settings()
-            at = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-            asked = Asked(one.key, made, fingerprint, page.name, link, card.name, card.title, at)
+            asked = Asked(one.key, made, fingerprint, page.name, link, card.name, card.title)
             if here.now and here.now.stage == OPEN:
                 room.goes_on(version)
                 version += 1

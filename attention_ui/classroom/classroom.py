@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from threading import Lock
 from typing import Any
 
@@ -49,8 +50,6 @@ class Asked:
     card: str
     title: str
     """The name and the title of the card that asks it."""
-    at: str = ""
-    """When it was asked, for whoever reads the table later: a day and a time in UTC."""
 
 
 @dataclass
@@ -60,6 +59,8 @@ class Round:
     asked: Asked
     turns: list[dict[str, Guess]] = field(default_factory=lambda: [{}])
     stage: str = ASKED
+    at: str = ""
+    """When it was asked first, for whoever reads the table later: a day and a time in UTC."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +228,8 @@ class Classroom:
         def ask() -> bool:
             if not self._is_over or len(self._rounds) >= MOST_ROUNDS:
                 return False
-            self._rounds.append(Round(asked))
+            now = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+            self._rounds.append(Round(asked, at=now))
             self._is_over = False
             return True
 
@@ -318,13 +320,10 @@ class Classroom:
             last = self._rounds[-1].asked if self._rounds else None
             return (last.page, last.link) if last else self._where
 
-    def rounds(self) -> list[tuple[Asked, str, list[Counter[Guess]]]]:
-        """All that the class was asked, how far it came, and what was answered at each turn."""
+    def rounds(self) -> list[tuple[Round, list[Counter[Guess]]]]:
+        """All that the class was asked, with what was answered at each turn."""
         with self._lock:
-            return [
-                (one.asked, one.stage, [Counter(turn.values()) for turn in one.turns])
-                for one in self._rounds
-            ]
+            return [(one, [Counter(turn.values()) for turn in one.turns]) for one in self._rounds]
 
     # --- while they work alone -----------------------------------------------------------------
     def answers(self, person: str, key: str, first: First) -> None:

@@ -53,6 +53,13 @@ def reds(found):
     return {each.name for each in found if each.holds is False}
 
 
+@pytest.mark.parametrize("vocabulary", ["random", "duplicates"])
+def test_the_right_layer_has_a_row_for_each_token_of_any_text(vocabulary):
+    inputs = Inputs("a d b", tokenizer="blanks", vocabulary=vocabulary, d_in=5, learned_from="a b")
+    ids = layer(right_inputs(inputs), PRIME[1])["token_ids"].value
+    assert len({*ids.tolist()}) == 3
+
+
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_the_layer_done_right_turns_every_light_green(subject):
     found = lights_with(*SUBJECTS[subject])
