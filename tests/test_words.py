@@ -84,3 +84,39 @@ def test_a_lesson_is_called_by_its_title():
         )
 
     assert not found(other)
+
+
+BOUND = re.compile(r"\b(?:choose|at most|at least|up to|more than|no more|between)\b(?P<rest>.*)")
+
+
+def refusals():
+    """Each `if` that refuses in words, the numbers by which it does, and those that it names after
+    a word such as “choose”: both as code.
+    """
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.If(test, [ast.Raise(ast.Call(args=[ast.JoinedStr() as words, *_])), *_]):
+                    before, named = "", []
+                    for part in words.values:
+                        if isinstance(part, ast.FormattedValue):
+                            named += [ast.unparse(part.value)] if BOUND.search(before) else []
+                        else:
+                            before += (text := re.sub(r"(?<=\d),(?=\d{3})", "", part.value))
+                            rest = BOUND.search(text)["rest"] if BOUND.search(text) else text
+                            named += NUMBERS.findall(rest) if BOUND.search(before) else []
+                    asked = {ast.unparse(each) for each in ast.walk(test)}
+                    yield f"{path}:{node.lineno}", asked, {*filter(IS_FIXED, named)}
+
+
+NUMBERS = re.compile(r"(?<![\w.=])\d+(?!\.?\w)")
+IS_FIXED = re.compile(r"(?:[A-Z_]+|[\d.]+)(?: \*\*? (?:[A-Z_]+|[\d.]+))*").fullmatch
+
+
+def test_a_refusal_names_the_numbers_by_which_it_refuses():
+    n_named = 0
+    for where, asked, named in refusals():
+        if any(each != "0" and IS_FIXED(each) for each in asked):
+            assert named <= asked, where
+            n_named += bool(named)
+    assert n_named > 20
