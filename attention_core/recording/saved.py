@@ -169,7 +169,9 @@ def _call(said: _Said, there: dict[str, Tensor]) -> Call:
         if name in there:
             shape, kind = there[name].shape, there[name].dtype
             fits = len(shape) == 4 and shape[3] >= keys.shape[2]
-            if not fits or torch.broadcast_shapes(shape[:3], table) != table:
+            if not fits or any(
+                n not in (1, all_of) for n, all_of in zip(shape, table, strict=False)
+            ):
                 raise ValueError(f"{name} does not fit")
             if not (kind.is_floating_point or (kind == torch.bool and name == "mask")):
                 raise ValueError(f"{name} has numbers of {kind}")

@@ -120,11 +120,23 @@ def test_settings_that_are_not_computed_are_refused(folder, changes, words):
     ("qwen2 window", {"sliding_window": None}, "no window is set"),
     ("gemma2", {"use_bidirectional_attention": True}, "sees no later key"),
     ("gemma3", {"rope_parameters": {"rope_type": "yarn"}}, "yarn"),
+    ("llama", {"auto_map": {"AutoModel": "modeling_phi3.Model"}}, "a model with code of its own"),
+    ("phi3", {"auto_map": {"AutoModel": "own.Model"}}, "a model with code of its own"),
+    ("smollm3", {"no_rope_layers": [1]}, "one for each of"),
+    ("smollm3", {"no_rope_layers": [1, 0, 2, 1, 1, 1]}, "a list of 0 and 1"),
 ])  # fmt: skip
 def test_settings_of_other_families_are_refused(tmp_path, name, changes, words):
     make(tmp_path, name)
     config(**changes)(tmp_path)
     assert words in said(tmp_path)
+
+
+def test_of_a_list_for_more_layers_than_there_are_the_first_count(tmp_path):
+    make(tmp_path, "smollm3")
+    before = open_model(tmp_path).settings
+    own = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))["no_rope_layers"]
+    config(no_rope_layers=[*own, 0, 1, 0])(tmp_path)
+    assert open_model(tmp_path).settings == before
 
 
 NEEDS = {

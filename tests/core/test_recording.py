@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 import torch
 import transformers
+from safetensors import safe_open
+from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional as F
 
@@ -526,3 +528,71 @@ def test_a_file_that_is_no_recording_is_refused_in_words(tmp_path):
             with suppress(ValueError):  # what is wrong is said; any other error is a fault of ours
                 for layer in load_recording(path):
                     layer.weights()
+
+
+CHANGED = [
+    ("queries", lambda t: t.int(), "queries have the wrong axes"),
+    ("output", lambda t: t[0], "output have the wrong axes"),
+    ("values", lambda t: t[:, :, 1:], "tensors do not fit each other"),
+    ("keys", lambda t: t[..., 1:], "tensors do not fit each other"),
+    ("keys", lambda t: torch.cat([t, t[:, :1]], 1), "tensors do not fit each other"),
+    ("output", lambda t: t[:, 1:], "tensors do not fit each other"),
+    ("rows", lambda t: t[1:], "tensors do not fit each other"),
+    ("rows", lambda t: t.int(), "tensors do not fit each other"),
+    ("rows", lambda t: t - 1, "its rows are none of"),
+    ("rows", lambda t: t + 1, "its rows are none of"),
+    ("mask", lambda t: t.int(), "mask has numbers of torch.int32"),
+    ("mask", lambda t: t[0], "mask does not fit"),
+    ("mask", lambda t: t[..., 1:], "mask does not fit"),
+    ("mask", lambda t: t[:, :, 1:], "mask does not fit"),
+    ("position_bias", lambda t: t.bool(), "position_bias has numbers of torch.bool"),
+    ("position_bias", lambda t: t[:, 1:], "position_bias does not fit"),
+    ("s_aux", lambda t: t[1:], "its sinks are none for each head"),
+    ("output_gradient", lambda t: t[:, :, 1:], "output_gradient does not fit"),
+]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Files of three models, which have all that a file can hold; and a mask that is no numbers."""
+    made = {}
+    for kind in ("gpt_oss", "t5"):
+        model = tiny(kind)
+        path = tmp_path_factory.mktemp(kind) / "seen.safetensors"
+        with recorded(model) as seen:
+            output = model(**inputs_of(model))
+            output[0].sum().backward()
+        seen.save(path)
+        made[kind] = path
+    return made
+
+
+def parts_of(path):
+    """What is said in a file, and its tensors."""
+    with safe_open(path, "pt") as file:
+        names = file.keys()
+        return file.metadata(), {each: file.get_tensor(each) for each in names}
+
+
+@pytest.mark.parametrize(("name", "change", "wrong"), CHANGED)
+def test_a_tensor_in_a_file_that_cannot_be_is_refused_by_its_name(
+    saved, tmp_path, name, change, wrong
+):
+    about, tensors = parts_of(saved["t5" if name == "position_bias" else "gpt_oss"])
+    at = next(each for each in tensors if each.partition(".")[2] == name)
+    save_file(tensors, tmp_path / "as it was.safetensors", about)
+    assert len(load_recording(tmp_path / "as it was.safetensors")) > 1
+    tensors[at] = change(tensors[at]).contiguous()
+    save_file(tensors, tmp_path / "seen.safetensors", about)
+    with pytest.raises(ValueError, match=wrong):
+        load_recording(tmp_path / "seen.safetensors")
+
+
+def test_a_mask_of_true_and_false_is_read(saved, tmp_path):
+    about, tensors = parts_of(saved["gpt_oss"])
+    for name in [each for each in tensors if each.endswith(".mask")]:
+        tensors[name] = tensors[name] == 0
+    save_file(tensors, tmp_path / "seen.safetensors", about)
+    hidden, known = (load_recording(each)[0].weights() for each in (
+        tmp_path / "seen.safetensors", saved["gpt_oss"]))  # fmt: skip
+    assert torch.allclose(hidden, known)

@@ -5,7 +5,12 @@ import math
 import pytest
 import torch
 
+from attention_core import HeadsRecipe, Inputs, Trace, attend_heads, embed
 from attention_core import operations as ops
+from attention_core.experiments.saturation import softmax_effect
+from attention_core.experiments.variance import Trials
+from attention_core.lights.own_code.reading import normed_by
+from attention_core.mechanism.multi_head import torch_output, torch_width
 
 WIDE = torch.arange(12.0).reshape(2, 3, 2)
 BOUNDS = [
@@ -46,6 +51,18 @@ def test_the_last_that_can_be_is_taken_and_the_next_is_refused_in_words(make, la
         make(beyond)
 
 
+@pytest.mark.parametrize(("n_heads", "d_head", "d_value", "d_in", "d_model", "width"), [
+    (3, 7, 2, 5, 11, 7), (3, 1, 5, 2, 7, 5), (3, 1, 2, 11, 5, 4), (3, 2, 1, 5, 13, 5),
+])  # fmt: skip
+def test_torch_s_heads_are_as_wide_as_the_widest_part(
+    n_heads, d_head, d_value, d_in, d_model, width
+):
+    recipe = HeadsRecipe(n_heads=n_heads, d_head=d_head, d_value=d_value, d_model=d_model)
+    trace = attend_heads(embed(Inputs("a b c a", tokenizer="blanks", d_in=d_in)), recipe)
+    assert torch_width(trace) == width
+    torch.testing.assert_close(torch_output(trace), trace["output"].value, atol=1e-5, rtol=1e-4)
+
+
 VALUES = [
     (lambda end: ops.Columns(1, end).value(WIDE), 2, 3, "no column 2 among 2"),
     (lambda end: ops.Rows(1, end).value(WIDE), 3, 4, "no row 3 among 3"),
@@ -63,3 +80,33 @@ def test_of_what_there_is_the_last_is_taken_and_no_more(make, last, beyond, said
     make(last)
     with pytest.raises(ValueError, match=said):
         make(beyond)
+
+
+def test_what_softmax_does_is_looked_at_with_eight_keys():
+    found = softmax_effect(Trials(d=4, trials=20))
+    assert {len(each.sorted_weights) for each in found.values()} == {8}
+
+
+@pytest.mark.parametrize("norm", ["layer", "rms", ""])
+def test_vectors_are_normed_as_torch_norms_them(norm):
+    vectors = 3 + torch.arange(10.0).reshape(2, 5).square()
+    known = {
+        "layer": torch.nn.functional.layer_norm(vectors, (5,)),
+        "rms": torch.nn.functional.rms_norm(vectors, (5,)),
+        "": vectors,
+    }
+    torch.testing.assert_close(normed_by(vectors, norm), known[norm], atol=1e-4, rtol=1e-4)
+
+
+def test_a_step_that_is_made_again_of_what_it_was_made_of_is_that_step():
+    trace = embed(Inputs("a b", tokenizer="blanks", d_in=2))
+    step, other = trace["embeddings"], Trace()
+    for each in step.inputs:
+        other.again(each)
+    assert other.again(step, *step.inputs) is step
+    third = Trace()
+    table, ids = step.inputs
+    changed = third.step(table.name, ops.Given(((1.0, 2.0),) * len(table.value)), axes=table.axes)
+    made = third.again(step, changed, third.again(ids))
+    assert made is not step
+    assert made.inputs[0] is changed

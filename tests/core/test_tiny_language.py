@@ -186,6 +186,20 @@ def test_a_few_steps_of_training_learn_and_are_the_same_again():
     assert first[0] != run(replace(plan, steps=1, seed=5))[0]
 
 
+def test_the_rate_rises_for_50_steps_and_falls_along_a_cosine(monkeypatch):
+    rates, step = [], torch.optim.Adam.step
+    monkeypatch.setattr(
+        torch.optim.Adam,
+        "step",
+        lambda self: (rates.append(self.param_groups[0]["lr"]), step(self)),
+    )
+    plan = TrainingPlan(seed=4, steps=60, batch=2, learning_rate=0.01)
+    assert [done for done, *_ in train(plan, told(10, 5))] == [*range(1, 61)]
+    falls = [(1 + math.cos(math.pi * at / 60)) / 2 for at in range(60)]
+    rises = [min(1, at / 50) for at in range(1, 61)]
+    assert rates == pytest.approx([0.01 * one * two for one, two in zip(rises, falls, strict=True)])
+
+
 # --- the recorded training ------------------------------------------------------------------------
 def test_the_recording_is_small_and_goes_from_the_first_step_to_the_last():
     moments = recording.shipped_recording()
