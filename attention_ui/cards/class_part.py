@@ -206,13 +206,14 @@ def _put_bars(now: Now) -> None:
     else:
         st.markdown("Nobody has answered.")
     if isinstance(asked, Row):
-        grey = " The grey ones are from the vote before." if len(now.tallies) > 1 else ""
+        grey = " The grey ones are from the vote before." if has_before else ""
         st.caption(f"Each line is one answer.{grey}")
-    elif len(now.tallies) > 1:
+    elif has_before:
         st.caption("The thin bars show the answers of the vote before.")
 
 
 def _put_truth(now: Now) -> None:
+    has_before = len(now.tallies) > 1 and bool(now.tallies[-2])
     if now.stage != OPEN or now.asked is None:
         return
     question: Any = now.asked.question
@@ -264,7 +265,9 @@ def _teacher(now: Now) -> None:
             _act(f"Show the {what}", Classroom.shows_bars, now, "primary")
         if now.stage != OPEN and now.turn.turn + 1 < MOST_TURNS:
             label = "Talk, then ask again"
-            _act(label, Classroom.asks_again, now, "primary" if now.stage == BARS else "secondary")
+            kind = "primary" if now.stage == BARS else "secondary"
+            waits = now.stage == ASKED and not now.n_votes
+            _act(label, Classroom.asks_again, now, kind, disabled=waits)
         if now.stage != OPEN:
             _act("Uncover the numbers", Classroom.uncovers, now)
             _act("Drop this question", Classroom.goes_on, now, "tertiary")
@@ -360,9 +363,13 @@ def _asks(version: int) -> None:
 
 
 def _act(
-    label: str, act: Callable[[Classroom, int], bool], now: Now, kind: str = "secondary"
+    label: str,
+    act: Callable[[Classroom, int], bool],
+    now: Now,
+    kind: str = "secondary",
+    **more: Any,
 ) -> None:
-    look: dict[str, Any] = {"type": kind, "on_click": _acted, "args": (act, now.version)}
+    look: dict[str, Any] = {"type": kind, "on_click": _acted, "args": (act, now.version), **more}
     st.button(label, key=f"class_{act.__name__}", **look)
 
 
