@@ -35,6 +35,8 @@ ON_WALL = 19
 """Pixels of a letter on a wall, which is read from the last row."""
 PICKED = "class_question"
 """The key of the widget that chooses the next question."""
+IN_BOX = 90
+"""Letters of a question that the box to choose it shows on a wide screen."""
 ENDED = "This class has ended. The lessons are open to you as before."
 YOU_ENDED = "This class has ended. Leave it, then make a new one with *Share*."
 
@@ -126,8 +128,8 @@ def _vote(now: Now, asked: Any) -> None:
         if now.before is not None:
             _put_answer("Before, you answered", asked, now.before)
             if isinstance(asked, Row):
-                largest = max(now.before)  # only ratios count: the longest slider stands at its end
-                asked.begin_with(widget, [each / largest for each in now.before])
+                last = f"class_{code}_{turn.round}_{turn.turn - 1}"
+                asked.begin_with(widget, asked.where_left(last, now.before))
     put_choices(asked, widget, _voted, (code, turn, widget, asked), "Answer", f"send_{widget}")
     if now.own is not None:
         _put_answer(":green[:material/check:] Your answer is in", asked, now.own)
@@ -145,8 +147,9 @@ def _voted(code: str, turn: Turn, widget: str, asked: Any) -> None:
         elif room := here.room:
             numbers = tuple(round(each, 4) for each in guess)
             problem = "" if room.votes(here.person, turn, numbers) else TOO_LATE
-        here.look()
-        here.problem = problem
+        seen = here.look()
+        is_on = seen is not None and (seen.turn, seen.stage) == (turn, ASKED)
+        here.problem = problem if is_on or not problem else TOO_LATE
         _take_up()
 
 
@@ -321,6 +324,9 @@ def _asked_here(_: str) -> tuple[tuple[str, str], ...]:
     page = this_session().declared
     if page is None:
         return ()
+    chosen = titles.get(sent(PICKED), "")
+    if len(chosen) > IN_BOX:
+        st.caption(chosen, width=LINE)
     with untracked():
         return tuple(
             (card.ask.name, f"{card.title}: {made.words}".replace("*", ""))
