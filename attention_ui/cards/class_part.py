@@ -103,8 +103,13 @@ def _heard() -> str:
     now: Now | None = class_now()
     if this_session().own(InClass).token or now is None or now.asked is None:
         return ""
+    if now is None:
+        return "This class has ended."
+    if now.asked is None:
+        return "Your class is back at the lesson." if now.version else ""
+    asks = "Your teacher asks once more." if now.turn.turn else "Your teacher asks a question."
     words = {
-        ASKED: "Your teacher asks once more." if now.turn.turn else "Your teacher asks a question.",
+        ASKED: asks if now.own is None else "Your answer is in.",
         BARS: "Your class’s answers are shown.",
         OPEN: "The numbers are shown.",
     }
