@@ -101,7 +101,7 @@ def _learner(now: Now) -> None:
 def _heard() -> str:
     """What a screen reader says to a learner when the class has gone on."""
     now: Now | None = class_now()
-    if this_session().own(InClass).token or now is None or now.asked is None:
+    if this_session().own(InClass).token:
         return ""
     if now is None:
         return "This class has ended."
@@ -213,6 +213,7 @@ def _put_bars(now: Now) -> None:
         chart(f"votes_{now.turn.round}_{now.turn.turn}_{now.stage}", made, width=width)
     else:
         st.markdown("Nobody has answered.")
+    has_before = len(now.tallies) > 1 and bool(now.tallies[-2])
     if isinstance(asked, Row):
         grey = " The grey ones are from the vote before." if has_before else ""
         st.caption(f"Each line is one answer.{grey}")
@@ -221,7 +222,6 @@ def _put_bars(now: Now) -> None:
 
 
 def _put_truth(now: Now) -> None:
-    has_before = len(now.tallies) > 1 and bool(now.tallies[-2])
     if now.stage != OPEN or now.asked is None:
         return
     question: Any = now.asked.question
@@ -294,7 +294,10 @@ def _put_link(now: Now) -> None:
         with st.container(gap="xsmall"):
             st.markdown("Point your phone here, or open")
             st.text(link)
-            st.markdown(f"The class’s code is `{spoken(now.code)}`. You need not give a name.")
+            door = link.rpartition("/")[0]
+            st.markdown(
+                f"Or open `{door}` and type `{spoken(now.code)}`. You need not give a name."
+            )
             put_reach(link)
             closed = f"closes_{now.code}"
             put_in(closed, now.is_closed)
@@ -321,6 +324,9 @@ def _put_next(now: Now, label: str, kind: str) -> None:
         st.selectbox("Question", names, format_func=titles.get, key=PICKED, width=640)
         ask: dict[str, Any] = {"type": kind, "on_click": _asks, "args": (now.version,)}
         st.button(label, key="class_ask", **ask)
+    chosen = titles.get(sent(PICKED), "")
+    if len(chosen) > IN_BOX:
+        st.caption(chosen, width=LINE)
 
 
 @source(own=True)
@@ -329,9 +335,6 @@ def _asked_here(_: str) -> tuple[tuple[str, str], ...]:
     page = this_session().declared
     if page is None:
         return ()
-    chosen = titles.get(sent(PICKED), "")
-    if len(chosen) > IN_BOX:
-        st.caption(chosen, width=LINE)
     with untracked():
         return tuple(
             (card.ask.name, f"{card.title}: {made.words}".replace("*", ""))
