@@ -15,14 +15,19 @@ from attention_ui.frame import class_links
 APP = Starlette(routes=class_links.class_links())
 
 
-def ask(path, cookie="", address="10.0.0.1", method="GET", **headers):
+def ask(path, cookie="", address="10.0.0.1", method="GET", query="", **headers):
     """Status, headers and body of an answer, and the cookie that it gives."""
     given = {"host": "class.example", **headers}
     if cookie:
         given["cookie"] = f"phone=1; {COOKIE}={cookie}"
     scope = {
         **{"type": "http", "http_version": "1.1", "method": method, "scheme": "http"},
-        **{"path": path, "raw_path": path.encode(), "query_string": b"", "root_path": ""},
+        **{
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+            "root_path": "",
+        },
         **{"client": (address, 1), "server": ("class.example", 80)},
         "headers": [
             (name.replace("_", "-").encode(), text.encode()) for name, text in given.items()
@@ -101,6 +106,26 @@ def test_who_guesses_codes_is_stopped_and_others_are_not(room):
     assert ask(f"/class/{room.code}")[0] == 429, "else the last guess would tell"
     assert ask(f"/class/{room.code}/{room.token}")[0] == 429
     assert ask(f"/class/{room.code}", address="10.0.0.2")[0] == 303
+
+
+def test_a_code_can_be_typed_where_there_is_none_or_a_wrong_one(room):
+    for path, action, home in (
+        ("/class", "./class", "./"),
+        ("/class/", "../class", "../"),
+        ("/class/BCDFGHJK", "../class", "../"),
+        ("/class/BCDFGHJK/token", "../../class", "../../"),
+    ):
+        body = ask(path)[2]
+        assert f'<form action="{action}">' in body
+        assert f'<a href="{home}">' in body
+    body = ask(f"/class/{room.code}/wrong")[2]
+    assert "<form" not in body
+    assert '<a href="../../">' in body
+    for path, leads in (("/class", "./class/"), ("/class/", "../class/")):
+        typed = ask(path, query=f"code=+{spoken(room.code).lower()}")
+        assert (typed[0], typed[1]["location"]) == (303, f"{leads}{room.code}")
+    assert ask("/class", query="code=%2F..%2F")[0] == 200, "nothing that could be a code"
+    assert "example" not in ask("/class", query="code=%2F%2Fexample")[1]["location"]
 
 
 def test_who_guesses_a_teacher_s_code_is_stopped(room):

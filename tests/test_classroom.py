@@ -91,7 +91,8 @@ class ClassLives(RuleBasedStateMachine):
 
     @rule()
     def asks_again(self):
-        may = self.stage in (ASKED, BARS) and len(self.turns) < MOST_TURNS
+        was_answered = self.stage == BARS or (self.stage == ASKED and bool(self.turns[-1]))
+        may = was_answered and len(self.turns) < MOST_TURNS
         if self.does(self.room.asks_again, may):
             self.stage = ASKED
             self.turns.append({})
@@ -141,7 +142,8 @@ class ClassLives(RuleBasedStateMachine):
             assert now.tallies == (self.room.now().tallies if sees else ())
             assert (now.n_votes, now.n_here) == (0, 0)
             assert now.own == (self.turns[-1].get(person) if self.turns else None)
-            assert now.before == (self.turns[-2].get(person) if self.turns[1:] else None)
+            earlier = [turn[person] for turn in self.turns[:-1] if person in turn]
+            assert now.before == (earlier[-1] if earlier else None)
 
     @invariant()
     def what_is_asked_is_covered_and_what_was_uncovered_is_open(self):

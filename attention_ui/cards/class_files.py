@@ -1,5 +1,6 @@
 """What a class has answered, without names: as tables to keep, and as a page to print."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -48,7 +49,7 @@ STYLE = (
 
 def votes(room: Classroom) -> pd.DataFrame:
     """A line for each answer of each vote: how often it was given. Where a row of weights was
-    shared out, a line for each key, with the mean of its shares.
+    shared out, a line for each key, with the mean of its shares, and how many rows were right.
     """
     lines = [line for one, turns in room.rounds() for line in _lines(one, turns)]
     return pd.DataFrame(lines, columns=[*VOTES])
@@ -94,7 +95,7 @@ def as_page(room: Classroom) -> bytes:
         for *_, vote, answer, n, share, right in lines:
             mark = " ✓" if right == "yes" and is_open else ""
             bar = f'<div style="width:{100 * share:.0f}%"></div>'
-            cells = f"<td>{vote}</td><td>{_plain(answer)}{mark}</td>"
+            cells = f"<td>{vote}</td><td>{escape(answer)}{mark}</td>"
             rows.append(f"<tr>{cells}<td class=n>{n}</td><td class=b>{bar}</td></tr>")
         told = f"<p>{_plain(question.answer())}</p>" if is_open else ""
         if is_open:
@@ -103,11 +104,11 @@ def as_page(room: Classroom) -> bytes:
         head = "<tr><th>Vote</th><th>Answer</th><th>How many</th><th>Share</th></tr>"
         parts.append(
             f"<section><h2>{_plain(asked.title)}</h2><p>{_plain(question.words)}"
-            f"<br>{_plain(question.asked)}</p><table>{head}{''.join(rows)}</table>{told}</section>"
+            f"<br>{escape(question.asked)}</p><table>{head}{''.join(rows)}</table>{told}</section>"
         )
     by_themselves = alone(room)
     table = (
-        by_themselves.map(lambda one: _plain(str(one))).to_html(
+        by_themselves.map(lambda one: escape(str(one))).to_html(
             index=False, border=0, justify="left", escape=False
         )
         if len(by_themselves)
@@ -128,13 +129,14 @@ def _lines(one: Round, turns: Sequence[Counter[Guess]]) -> Iterator[tuple]:
     asked = one.asked
     question: Any = asked.question
     for number, turn in enumerate(turns, 1):
-        words = f"{question.words} {question.asked}".strip()
+        words = f"{_unmarked(question.words)} {question.asked}".strip()
         begins = one.at, _title(asked.page), urlencode(asked.link), asked.title, words, number
         total = sum(turn.values())
         if isinstance(question, Row):
+            n_right = sum(n for guess, n in turn.items() if class_bars.is_right(question, guess))
             for place, name in enumerate(question.names if total else ()):
                 mean = sum(guess[place] * n for guess, n in turn.items()) / total
-                yield *begins, name, total, round(mean, 4), ""
+                yield *begins, name, total, round(mean, 4), f"{n_right} of {total}"
             continue
         for guess, n in turn.most_common():
             right = "yes" if class_bars.is_right(question, guess) else "no"
@@ -149,6 +151,11 @@ def _harmless(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(AS_FORMULA) else cell
 
 
+def _unmarked(words: str) -> str:
+    """Words of ours without the signs of Markdown."""
+    return re.sub(r"(\*\*?)(?=\S)(.+?)(?<=\S)\1", r"\2", words).replace("`", "")
+
+
 def _plain(words: str) -> str:
-    """Words of a page, without the signs of Markdown that ours have, and never as HTML."""
-    return escape(words.replace("**", "").replace("`", ""))
+    """Words of ours without the signs of Markdown, and never as HTML."""
+    return escape(_unmarked(words))

@@ -87,7 +87,11 @@ def _put_cards(room: Classroom) -> None:
 
 
 def _put_files(room: Classroom) -> None:
-    st.markdown("**To save**: every answer, and how often it was given, without names.")
+    st.markdown(
+        "**To save**: every answer, and how often it was given, without names. Where a row of "
+        "weights was shared out: the mean of the rows, and how many were right.",
+        width=LINE,
+    )
     with st.container(horizontal=True, gap="small"):
         for label, name, mime, make in FILES:
             look: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}

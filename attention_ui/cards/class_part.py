@@ -35,6 +35,8 @@ ON_WALL = 19
 """Pixels of a letter on a wall, which is read from the last row."""
 PICKED = "class_question"
 """The key of the widget that chooses the next question."""
+IN_BOX = 90
+"""Letters of a question that the box to choose it shows on a wide screen."""
 ENDED = "This class has ended. The lessons are open to you as before."
 YOU_ENDED = "This class has ended. Leave it, then make a new one with *Share*."
 
@@ -99,10 +101,15 @@ def _learner(now: Now) -> None:
 def _heard() -> str:
     """What a screen reader says to a learner when the class has gone on."""
     now: Now | None = class_now()
-    if this_session().own(InClass).token or now is None or now.asked is None:
+    if this_session().own(InClass).token:
         return ""
+    if now is None:
+        return "This class has ended."
+    if now.asked is None:
+        return "Your class is back at the lesson." if now.version else ""
+    asks = "Your teacher asks once more." if now.turn.turn else "Your teacher asks a question."
     words = {
-        ASKED: "Your teacher asks once more." if now.turn.turn else "Your teacher asks a question.",
+        ASKED: asks if now.own is None else "Your answer is in.",
         BARS: "Your class’s answers are shown.",
         OPEN: "The numbers are shown.",
     }
@@ -126,8 +133,8 @@ def _vote(now: Now, asked: Any) -> None:
         if now.before is not None:
             _put_answer("Before, you answered", asked, now.before)
             if isinstance(asked, Row):
-                largest = max(now.before)  # only ratios count: the longest slider stands at its end
-                asked.begin_with(widget, [each / largest for each in now.before])
+                last = f"class_{code}_{turn.round}_{turn.turn - 1}"
+                asked.begin_with(widget, asked.where_left(last, now.before))
     put_choices(asked, widget, _voted, (code, turn, widget, asked), "Answer", f"send_{widget}")
     if now.own is not None:
         _put_answer(":green[:material/check:] Your answer is in", asked, now.own)
@@ -145,8 +152,9 @@ def _voted(code: str, turn: Turn, widget: str, asked: Any) -> None:
         elif room := here.room:
             numbers = tuple(round(each, 4) for each in guess)
             problem = "" if room.votes(here.person, turn, numbers) else TOO_LATE
-        here.look()
-        here.problem = problem
+        seen = here.look()
+        is_on = seen is not None and (seen.turn, seen.stage) == (turn, ASKED)
+        here.problem = problem if is_on or not problem else TOO_LATE
         _take_up()
 
 
@@ -205,10 +213,11 @@ def _put_bars(now: Now) -> None:
         chart(f"votes_{now.turn.round}_{now.turn.turn}_{now.stage}", made, width=width)
     else:
         st.markdown("Nobody has answered.")
+    has_before = len(now.tallies) > 1 and bool(now.tallies[-2])
     if isinstance(asked, Row):
-        grey = " The grey ones are from the vote before." if len(now.tallies) > 1 else ""
+        grey = " The grey ones are from the vote before." if has_before else ""
         st.caption(f"Each line is one answer.{grey}")
-    elif len(now.tallies) > 1:
+    elif has_before:
         st.caption("The thin bars show the answers of the vote before.")
 
 
@@ -264,7 +273,9 @@ def _teacher(now: Now) -> None:
             _act(f"Show the {what}", Classroom.shows_bars, now, "primary")
         if now.stage != OPEN and now.turn.turn + 1 < MOST_TURNS:
             label = "Talk, then ask again"
-            _act(label, Classroom.asks_again, now, "primary" if now.stage == BARS else "secondary")
+            kind = "primary" if now.stage == BARS else "secondary"
+            waits = now.stage == ASKED and not now.n_votes
+            _act(label, Classroom.asks_again, now, kind, disabled=waits)
         if now.stage != OPEN:
             _act("Uncover the numbers", Classroom.uncovers, now)
             _act("Drop this question", Classroom.goes_on, now, "tertiary")
@@ -283,7 +294,10 @@ def _put_link(now: Now) -> None:
         with st.container(gap="xsmall"):
             st.markdown("Point your phone here, or open")
             st.text(link)
-            st.markdown(f"The class’s code is `{spoken(now.code)}`. You need not give a name.")
+            door = link.rpartition("/")[0]
+            st.markdown(
+                f"Or open `{door}` and type `{spoken(now.code)}`. You need not give a name."
+            )
             put_reach(link)
             closed = f"closes_{now.code}"
             put_in(closed, now.is_closed)
@@ -310,6 +324,9 @@ def _put_next(now: Now, label: str, kind: str) -> None:
         st.selectbox("Question", names, format_func=titles.get, key=PICKED, width=640)
         ask: dict[str, Any] = {"type": kind, "on_click": _asks, "args": (now.version,)}
         st.button(label, key="class_ask", **ask)
+    chosen = titles.get(sent(PICKED), "")
+    if len(chosen) > IN_BOX:
+        st.caption(chosen, width=LINE)
 
 
 @source(own=True)
@@ -360,9 +377,13 @@ def _asks(version: int) -> None:
 
 
 def _act(
-    label: str, act: Callable[[Classroom, int], bool], now: Now, kind: str = "secondary"
+    label: str,
+    act: Callable[[Classroom, int], bool],
+    now: Now,
+    kind: str = "secondary",
+    **more: Any,
 ) -> None:
-    look: dict[str, Any] = {"type": kind, "on_click": _acted, "args": (act, now.version)}
+    look: dict[str, Any] = {"type": kind, "on_click": _acted, "args": (act, now.version), **more}
     st.button(label, key=f"class_{act.__name__}", **look)
 
 

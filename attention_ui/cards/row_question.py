@@ -114,6 +114,17 @@ class Row(Question):
             if not is_there(each):
                 put_in(each, share)
 
+    def where_left(self, key: str, shares: Sequence[float]) -> list[float]:
+        """Where the sliders of this key stood when these shares were given; where those are gone,
+        or have been moved since, places that give the same shares.
+        """
+        stood = [sent(each, 0.0) for each in self._keys(key)]
+        given = as_shares(stood)
+        if given and distance(given, shares) < SLACK:
+            return stood
+        largest = max(shares)  # only ratios count
+        return [START if len(set(shares)) == 1 else each / largest for each in shares]
+
     def guess(self, key: str) -> tuple[float, ...] | None:
         return as_shares([sent(each, START) for each in self._keys(key)])
 

@@ -87,7 +87,7 @@ class Now:
     """The questions whose numbers were uncovered, with this person's last answer."""
     own: Guess | None = None
     before: Guess | None = None
-    """This person's answers: in this turn, and in the one before."""
+    """This person's answers: in this turn, and the last one in a turn before."""
     tallies: tuple[tuple[tuple[Guess, int], ...], ...] = ()
     """For each turn, how often each answer was given; a learner has none before the bars."""
     n_here: int = 0
@@ -240,12 +240,14 @@ class Classroom:
         return self._goes(version, {ASKED}, BARS)
 
     def asks_again(self, version: int) -> bool:
-        """After they have talked: everybody answers anew."""
+        """After they have talked: everybody answers anew. Not while nobody has answered."""
 
         def again() -> bool:
             one = self._current()
             if one is None or one.stage == OPEN or len(one.turns) >= MOST_TURNS:
                 return False
+            if one.stage == ASKED and not one.turns[-1]:
+                return False  # nobody has answered: the second press of two, a moment apart
             one.turns.append({})
             one.stage = ASKED
             return True
@@ -304,11 +306,13 @@ class Classroom:
                     turn,
                     one.stage,
                     own=one.turns[-1].get(person),
-                    before=one.turns[-2].get(person) if len(one.turns) > 1 else None,
+                    before=_last(one.turns[:-1], person),
                     tallies=tuple(map(_tally, one.turns)) if sees else (),
                 )
             uncovered = tuple(
-                (each.asked, _last(each, person)) for each in self._rounds if each.stage == OPEN
+                (each.asked, _last(each.turns, person))
+                for each in self._rounds
+                if each.stage == OPEN
             )
             counts = {} if person else self._counts(one)
             every = {"covers": covers, "uncovered": uncovered, **counts}
@@ -421,5 +425,5 @@ def _tally(votes: Mapping[str, Guess]) -> tuple[tuple[Guess, int], ...]:
     return tuple(sorted(Counter(votes.values()).items()))
 
 
-def _last(one: Round, person: str) -> Guess | None:
-    return next((turn[person] for turn in reversed(one.turns) if person in turn), None)
+def _last(turns: Sequence[Mapping[str, Guess]], person: str) -> Guess | None:
+    return next((turn[person] for turn in reversed(turns) if person in turn), None)

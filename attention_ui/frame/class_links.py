@@ -6,13 +6,13 @@ repeats what a visitor has sent.
 """
 
 from html import escape
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from ..classroom.classes import CLASSES
+from ..classroom.classes import CLASSES, plain
 from ..classroom.classroom import LASTS, Classroom
 from ..controls.in_class import COOKIE, LEARNER, TEACHER, parted
 from .contents import HOME
@@ -28,11 +28,13 @@ NOT_YOURS = (
     "This is not the teacher’s link to this class. Copy the whole link that “Share” gave you. "
     "Nobody can look it up: if it is lost, make a new class."
 )
+TYPE_IT = "Type the class’s code. You need not give a name."
 FULL = "Nobody else can join this class: it is full, or your teacher has closed it."
 TOO_MANY = "Too many wrong codes came from your network. Wait a minute, then try again."
 LOOK = (
     ":root{color-scheme:light dark}body{font:1.1rem/1.5 sans-serif;max-width:34rem;"
-    "margin:12vh auto;padding:0 1.2rem}"
+    "margin:12vh auto;padding:0 1.2rem}input,button{font:inherit;padding:.3rem .6rem}"
+    "input{max-width:11rem}"
 )
 
 
@@ -42,9 +44,18 @@ def class_links() -> list[Route]:
     return [
         Route("/class/now", _pulse),
         Route("/class/leave", _leave, methods=["POST"]),
+        Route("/class", _door),
+        Route("/class/", _door),
         Route("/class/{code}", _join),
         Route("/class/{code}/{token}", _teach),
     ]
+
+
+async def _door(asked: Request) -> Response:
+    """Where the code on a wall can be typed."""
+    if code := plain(asked.query_params.get("code", "")):
+        return RedirectResponse(f"{_above(asked)}class/{quote(code)}", 303, headers=NEW)
+    return _said(asked, TYPE_IT, 200, "Join a class")
 
 
 async def _join(asked: Request) -> Response:
@@ -62,7 +73,7 @@ async def _join(asked: Request) -> Response:
     return (
         _with(_to(room, ".."), asked, room, LEARNER, person)
         if person
-        else _said(FULL, 403, "This class is closed")
+        else _said(asked, FULL, 403, "This class is closed")
     )
 
 
@@ -74,7 +85,7 @@ async def _teach(asked: Request) -> Response:
     token = asked.path_params["token"][:100]
     if not room.is_teacher(token):
         CLASSES.tries.was_wrong(_address(asked))
-        return _said(NOT_YOURS, 404)
+        return _said(asked, NOT_YOURS, 404)
     return _with(_to(room, "../.."), asked, room, TEACHER, token)
 
 
@@ -105,11 +116,11 @@ def _room(asked: Request) -> Classroom | Response:
     """The class of a link; or what is said where there is none, or too many codes were tried."""
     address = _address(asked)
     if not CLASSES.tries.may(address):
-        return _said(TOO_MANY, 429)
+        return _said(asked, TOO_MANY, 429)
     room = CLASSES.get(asked.path_params["code"])
     if room is None:
         CLASSES.tries.was_wrong(address)
-        return _said(NO_CLASS, 404)
+        return _said(asked, NO_CLASS, 404)
     return room
 
 
@@ -141,11 +152,25 @@ def _with(answer: Response, asked: Request, room: Classroom, role: str, name: st
     return answer
 
 
-def _said(words: str, status: int, title: str = "No class here") -> Response:
+def _above(asked: Request) -> str:
+    """The way from one of these addresses to the home page, wherever the app is served."""
+    depth = len(asked.path_params) + asked.url.path.endswith("/")
+    return "../" * depth or "./"
+
+
+def _said(asked: Request, words: str, status: int, title: str = "No class here") -> Response:
+    """A page of words. Where there is no code yet, or a wrong one, there is room to type it."""
+    above = _above(asked)
+    form = (
+        f'<form action="{above}class"><p><label>The code on the wall<br><input name="code" '
+        'required autofocus maxlength="40" autocomplete="off" autocapitalize="characters" '
+        'spellcheck="false"></label> <button>Join</button></p></form>'
+    )
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" '
         f'content="width=device-width"><title>{HOME.title}</title><style>{LOOK}</style>'
         f"<p>{HOME.title}</p><h1>{title}</h1><p>{escape(words)}</p>"
-        '<p><a href="../">Go on alone</a></p></html>'
+        f"{form if words in (TYPE_IT, NO_CLASS) else ''}"
+        f'<p><a href="{above}">Go on alone</a></p></html>'
     )
     return HTMLResponse(page, status, headers=NEW)

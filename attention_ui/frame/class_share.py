@@ -69,8 +69,9 @@ def make_class() -> None:
         put_reach(link_of(made.code))
         st.markdown(
             "**For you alone**: with this link you lead the class. Whoever reads it could lead it "
-            "too, so do not project this window. It is shown only this once: open it on the "
-            "computer at the wall, and keep it for a second screen of yours."
+            "too, so project this window only once you have closed this panel. The link is shown "
+            "only this once: press *Lead the class* on the computer at the wall, and copy the link "
+            "for a second screen of yours."
         )
         mine = link_of(made.code, made.token)
         st.code(mine, language=None, wrap_lines=True)

@@ -158,6 +158,7 @@ def test_reload_two_tabs_and_back_are_one_vote(wall, new_page):
     soon(ann, lambda: "2: dog" in told(ann).partition(IS_IN)[2])
     is_asked(bob)
     assert heard(bob) == "Your teacher asks a question."
+    assert heard(ann) == "Your answer is in."
     assert heard(wall) == ""
     choices(bob).nth(2).click()
     soon(bob, lambda: IS_IN in told(bob))
@@ -229,6 +230,7 @@ def test_a_class_comes_to_an_end_and_its_people_go_on_alone(wall, new_page):
     click(wall.get_by_role("button", name="End it"))
     click(wall.get_by_role("button", name="End the class"))
     soon(ann, lambda: "This class has ended" in told(ann))
+    soon(ann, lambda: heard(ann), "This class has ended.")
     part(ann).get_by_role("button", name="Go on alone").click()
     soon(ann, lambda: part(ann).count(), 0)
     settled(ann)
@@ -259,6 +261,40 @@ def test_who_has_other_numbers_or_another_page_finds_the_class_s(wall, new_page)
     way.click()
     soon(ann, lambda: "on this page" in told(ann))
     assert "/simplified_attention" in ann.url
+
+
+@pytest.mark.parametrize("width", [320, 800, 1280])
+def test_the_call_to_answer_and_the_way_to_the_numbers_are_seen_whole(wall, new_page, width):
+    ann = joins(new_page(viewport={"width": width, "height": 800}), wall)
+    acts(wall, "Ask the class")
+    is_asked(ann)
+    call = ann.locator(".st-key-class_call a")
+    ann.locator("[data-testid=stMain]").evaluate("main => main.scrollTo(0, 3000)")
+    soon(ann, call.is_visible)
+    ends = """link => [...link.getClientRects()].flatMap(
+        ({ left, right, top, height }) => [left + 2, right - 2].map(
+            (x) => document.elementFromPoint(x, top + height / 2) === link))"""
+    assert all(call.evaluate(ends)), "nothing lies over it"
+    call.click()
+    ann.locator(".st-key-contents a").filter(has_text="The causal mask").first.evaluate(
+        "link => link.click()"
+    )
+    way = part(ann).locator("[data-testid=stPageLink] a")
+    soon(ann, lambda: way.count(), 1)
+    settled(ann)
+    fits = """link => [...link.querySelectorAll('*')].every((one) =>
+        one.scrollWidth <= one.clientWidth + 1 || getComputedStyle(one).display === 'inline')"""
+    assert way.evaluate(fits), "no word of it is cut off"
+
+
+def test_a_code_is_typed_on_a_page_of_its_own(wall, new_page):
+    page, link = new_page(), urlsplit(wall.link)
+    page.goto(f"{link.scheme}://{link.netloc}/class")
+    code = page.get_by_label("The code on the wall")
+    code.fill(link.path.split("/")[2].lower())
+    code.press("Enter")
+    settled(page)
+    assert "Work on your own for now" in told(page)
 
 
 def test_the_overview_is_folded_and_gives_files(wall, new_page):

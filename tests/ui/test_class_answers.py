@@ -33,7 +33,9 @@ SOME = Pick(
     many=True,
 )
 SHAPE = Shape(words="Which shape?", truth=(("query", 11), ("d_out", 4)))
-ROW = Row(words="Share out.", keys=[0, 2, 5], tokens=["a", "b", "c"], weights=[0.2, 0.7, 0.1])
+ROW = Row(
+    words="Share out *the row*.", keys=[0, 2, 5], tokens=["a", "b", "c"], weights=[0.2, 0.7, 0.1]
+)
 NUMBERS = st.one_of(
     st.integers(-3, 12), st.floats(-2, 2), st.just(float("nan")), st.just(10**400),
     st.just("a" * 1_000_000), st.none(), st.lists(st.integers(), max_size=2),
@@ -201,9 +203,10 @@ def test_the_table_of_votes_has_each_answer_once_a_turn(room):
         [1, "<b>b</b>", 1, "yes"],
         [2, "<b>b</b>", 3, "yes"],
     ]
-    rows = table[table["Question"] == ROW.words]
+    rows = table[table["Question"] == "Share out the row."]
     assert all(re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", each) for each in table["Asked at"])
     assert {*table["Settings"]} == {"sentence=a+%26+b&window=3"}
+    assert {*rows["Right"]} == {"1 of 2"}
     assert rows[["Answer", "How many", "Share"]].values.tolist() == [
         ["0: a", 2, 0.35],
         ["2: b", 2, 0.6],
@@ -223,6 +226,7 @@ def test_no_cell_of_a_file_is_a_formula_and_no_word_of_the_page_is_html(room):
     page = class_files.as_page(room).decode()
     assert "<b>b</b>" not in page
     assert "&lt;b&gt;b&lt;/b&gt; ✓" in page
+    assert "Share out the row." in page
     for person in room.people:
         assert person not in told + page
 

@@ -160,6 +160,7 @@ def test_an_answer_that_comes_too_late_says_so_and_is_not_counted(room):
     wall.presses("class_ask")
     ann.looks()
     turn = room.now().turn
+    room.shows_bars(room.now().version)
     room.asks_again(room.now().version)
     with ann.here() as at:  # her browser has not heard of it yet
         key = f"class_{room.code}_{turn.round}_{turn.turn}"
@@ -184,6 +185,21 @@ def test_who_sends_no_answer_is_asked_for_one(room):
     assert room.now().asked.question.missing in ann.words
 
 
+def test_who_sends_no_answer_too_late_is_told_that_it_is(room):
+    wall, ann = (Sees(room, is_teacher=so, page="cross_attention") for so in (True, False))
+    wall.presses("class_ask")
+    keys = {each.key for each in ann.looks().at.button if each.key.startswith("send_")}
+    room.shows_bars(room.now().version)
+    ann.presses(*keys)
+    assert room.now().asked.question.missing not in ann.words
+    assert "Too late to count" in ann.words
+
+
+def test_a_long_question_that_is_to_be_asked_can_be_read_to_its_end(room):
+    wall = Sees(room, is_teacher=True, page="causal_mask")
+    assert any("in its row of masked_scores" in each.value for each in wall.at.caption)
+
+
 def test_a_row_is_shared_out_again_from_where_one_left_it(room):
     wall, ann = (Sees(room, is_teacher=so, page="causal_mask") for so in (True, False))
     wall.presses("class_ask")
@@ -198,11 +214,45 @@ def test_a_row_is_shared_out_again_from_where_one_left_it(room):
     assert room.now(ann.person).own[:2] == (0.2, 0.8)
     wall.presses("class_shows_bars").presses("class_asks_again")
     found = [each.value for each in _own_sliders(ann.looks())]
-    assert found[:2] == pytest.approx([0.25, 1])
+    assert found[:2] == [0.2, 0.8], "as they stood, and not stretched"
     assert not any(found[2:])
     turn = room.now().turn
     ann.presses(f"send_class_{room.code}_{turn.round}_{turn.turn}")
     assert room.now(ann.person).own[:2] == (0.2, 0.8)
+
+
+def test_of_equal_shares_and_after_a_reload_the_sliders_give_the_same_shares(room):
+    wall, ann = (Sees(room, is_teacher=so, page="causal_mask") for so in (True, False))
+    wall.presses("class_ask")
+    count, turn = len(_own_sliders(ann.looks())), room.now().turn
+    for shares, stand in (
+        ([1 / count] * count, [0.5] * count),
+        ([0.25, 0.75, *[0.0] * (count - 2)], [1 / 3, 1, *[0.0] * (count - 2)]),
+    ):
+        assert room.votes(ann.person, turn, shares)
+        wall.looks().presses("class_asks_again")
+        tab = Sees(room, person=ann.person, page="causal_mask")
+        assert [each.value for each in _own_sliders(tab)] == pytest.approx(stand)
+        turn = room.now().turn
+
+
+def test_to_ask_again_twice_in_a_moment_keeps_what_was_answered(room):
+    wall, ann = Sees(room, is_teacher=True), Sees(room)
+    wall.presses("class_ask")
+    assert wall.at.button(key="class_asks_again").disabled, "nobody has answered"
+    ann.looks().picks(room, 1)
+    wall.looks().presses("class_asks_again")
+    assert wall.at.button(key="class_asks_again").disabled
+    assert not room.asks_again(room.now().version), "what a second press would do"
+    assert "Before, you answered" in ann.looks().words
+
+
+def test_no_bars_of_a_vote_before_are_spoken_of_where_there_were_none(room):
+    wall, ann = Sees(room, is_teacher=True), Sees(room)
+    wall.presses("class_ask").presses("class_shows_bars").presses("class_asks_again")
+    ann.looks().picks(room, 1)
+    wall.looks().presses("class_shows_bars")
+    assert "vote before" not in wall.words
 
 
 def _own_sliders(learner):
