@@ -98,23 +98,30 @@ def _parser() -> argparse.ArgumentParser:
                         "holds one, and a school may have one address (400)")  # fmt: skip
     commands.add_parser("check", help="check an attention of yours: check my_file.py:attention")
     commands.add_parser("model", help="get SmolLM2, a real language model (98 MB, Apache-2.0)")
-    page = commands.add_parser("page", help="write a lesson as one file: page causal_mask")
+    # Of a positional argument, argparse has no help where its name is a pair: the usage says it.
+    page = commands.add_parser(
+        "page",
+        help="write a lesson as one file: page causal_mask",
+        usage=f"{NAME} page [options] lesson [name=value ...]",
+    )
     page.add_argument("--strict", action="store_true",
                       help="for pages that let no text become code")  # fmt: skip
     page.add_argument(
         "given",
         nargs="+",
-        metavar=("lesson", "name=value"),
+        metavar="lesson",
         help="a lesson's name, such as causal_mask, or the address that Share gives, or - "
         "to read either from standard input; then settings as in a link, such as seed=3",
     )
     scorm = commands.add_parser(
-        "scorm", help="write lessons for a course platform: scorm causal_mask, SCORM 1.2"
+        "scorm",
+        help="write lessons for a course platform: scorm causal_mask, SCORM 1.2",
+        usage=f"{NAME} scorm [options] lesson [lesson ...] [name=value ...]",
     )
     scorm.add_argument(
         "given",
         nargs="+",
-        metavar=("lesson", "name=value"),
+        metavar="lesson",
         help="as for page, but several lessons may be named: they make one course",
     )
     for each in (page, scorm):

@@ -47,6 +47,14 @@ def test_what_is_no_port_and_no_model_is_said(given, said, started, capsys):
     assert started == []
 
 
+@pytest.mark.parametrize("name", ["page", "scorm", "site", "serve"])
+def test_each_command_has_help(name, started, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        command.main([name, "--help"])
+    assert capsys.readouterr().out.startswith(f"usage: attention-explorer {name} [")
+    assert started == []
+
+
 def test_a_port_in_use_is_said(started):
     with socket.create_server(("localhost", 0)) as taken:
         port = taken.getsockname()[1]

@@ -4,6 +4,7 @@ import html
 import json
 import re
 import zipfile
+from itertools import chain
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +15,7 @@ from attention_explorer import command
 from attention_ui.cards.question import fingerprint_of
 from attention_ui.frame.contents import LESSONS
 from attention_ui.site.folder import folder
+from attention_ui.site.in_file import INSTEAD, in_file
 from attention_ui.site.lesson_file import MOST_BYTES, CannotBe, lesson_file
 from attention_ui.site.markdown import inline, markdown
 from conftest import ROOT
@@ -22,6 +24,8 @@ from sampling import marked
 
 NAMES = [each.name for each in LESSONS]
 HOSTILE = '<img src=x onerror=alert(1)> "\'&`$x$ **b** :red[r] [l](javascript:1) data-picture="7"'
+ONLY_IN_APP = re.compile("to change it|sidebar|program below|magnifying glass|So can you:")
+"""What a file has none of."""
 LONG_WORK = ("heads_learning", "queries_keys_values", "real_model")
 
 
@@ -47,6 +51,7 @@ def test_every_card_is_written(name):
     for each in told["html"]:
         for place in pictures_in(each):
             assert place < len(told["pictures"])
+        assert not ONLY_IN_APP.search(re.sub("<[^>]+>", "", each))
 
 
 @pytest.mark.parametrize("name", ["simplified_attention", "tokenize_and_embed"])
@@ -155,6 +160,14 @@ def test_a_control_that_moves_comes_to_what_the_page_would_be_there():
             assert without_places(one) == without_places(whole), (name, axis, text)
 
 
+def test_a_control_moves_while_a_question_is_open_that_another_control_leads_to():
+    """The query’s row is covered only at another query; until then the picture’s axes move."""
+    made = lesson_file(ROOT / "pages" / "simplified_attention.py", {})
+    (piece,) = (each for each in made.baked.pieces if each.name == "picture")
+    assert "looks_at" in piece.asks
+    assert {"across=1?", "across=1?looks_at", "up=3?looks_at"} <= piece.states.keys()
+
+
 def without_places(each):
     """The words of a card, without which picture it is, and where its controls stand."""
     each = re.sub(r' data-(picture|first|value|words|texts|choices)="[^"]*"', "", each)
@@ -180,6 +193,15 @@ def test_the_command_says_what_cannot_be(capsys):
     with pytest.raises(SystemExit):
         command.main(["page", "causal_mask", "--app", "javascript:1"])
     assert "is no address" in capsys.readouterr().err
+
+
+def test_what_only_the_app_has_is_said_otherwise_in_a_file():
+    """Each of these sentences is one of a lesson's, so none is forgotten when a lesson changes."""
+    rooms = (ROOT / "pages").glob("*.py"), (ROOT / "attention_ui" / "lessons").rglob("*.py")
+    joined = (re.sub(r'"\s*\n\s*f?"', "", file.read_text("utf-8")) for file in chain(*rooms))
+    said = "\n".join(joined)
+    assert [each for each in INSTEAD if each not in said] == []
+    assert in_file("Every entry may change. So can you: click a number.").endswith("in the app.")
 
 
 def test_markdown_is_ours():
@@ -210,6 +232,9 @@ def test_a_site_has_all_that_it_links_to():
     found = json.loads(index)
     assert {each["address"].partition("#")[0] for each in found} <= {*made.files}
     assert any(each["title"] == "Roles" or each["lesson"] for each in found)
+    asked = [each for each in found if each["address"] == "cross_attention.html#answers"]
+    assert asked
+    assert all(each["title"].endswith("?") for each in asked)
     assert len(made.files["build_a_head.html"]) < 200_000, "Vega stands there once, for all"
 
 

@@ -323,7 +323,24 @@ class Baked:
                     piece.asks.append(ask)
                     for asked in _subsets(piece.asks):
                         self._tell(piece, (), asked)
+                    self._tell_followed(piece)
                     break
+
+    def _tell_followed(self, piece: Piece) -> None:
+        """What a piece has followed already, with a question open that was found only now."""
+        for one, name, keys in self._followed:
+            if one is not piece or len(self._texts_of(name)) > FEW_VALUES:
+                continue
+            for text in self._texts_of(name):
+                for asked in _subsets(piece.asks):
+                    key = key_of(((name, text),), asked)
+                    if key not in piece.states:
+                        keys.append(self._tell(piece, ((name, text),), asked))
+
+    def _texts_of(self, name: str) -> list[str]:
+        """What a control that moves can be, beside what the page opens with."""
+        told = self.controls.get(name)
+        return [each for each in told["texts"] if each != told["base"]] if told else []
 
     def _may_cover(self, ask: str, piece: Piece, move: Move) -> bool:
         """Whether a question covers a step that a card asks about, or may cover a copy of one."""

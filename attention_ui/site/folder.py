@@ -159,13 +159,18 @@ def _json(name: str, made: Any) -> str:
 
 
 def _index(files: Sequence[LessonFile]) -> Iterator[dict[str, str]]:
-    """What can be found: lessons, their cards, and the words of the glossary."""
+    """What can be found: lessons, their cards and last questions, and the glossary's words."""
     for one in files:
         here, address = lesson(one.name), f"{one.name}.html"
         yield {"title": here.title, "lesson": "", "address": address, "words": _bare(here.idea)}
         for piece in one.baked.pieces:
-            words = piece.card and one.baked.told.tables["html"][piece.states["?"]]
-            if words:
+            words = one.baked.told.tables["html"][piece.states["?"]]
+            if piece.name == "closing_answers":
+                told = f"One of the questions that “{here.title}” answers."
+                for asked in re.findall(r"<summary>(.*?)</summary>", words):
+                    at = {"address": f"{address}#answers", "words": told}
+                    yield {"title": _bare(asked), "lesson": here.title, **at}
+            elif piece.card and words:
                 said = re.match(r'<div class="band"><div class="words">(.*?)</div>', words, re.S)
                 yield {
                     "title": _bare(inline(piece.title)) or here.title,

@@ -2,7 +2,7 @@
 (() => {
   const told = JSON.parse(document.getElementById("index").textContent);
   const input = document.getElementById("search"), found = document.getElementById("found");
-  const words = (text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  const words = (text) => text.toLowerCase().split(/[^\p{L}\p{N}√∞]+/u).filter(Boolean);
   const entries = told.map((one) => ({ ...one, all: ` ${words(`${one.title} ${one.words}`).join(" ")} ` }));
   input.addEventListener("input", () => {
     const asked = words(input.value);

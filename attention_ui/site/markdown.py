@@ -13,6 +13,8 @@ from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
+from .in_file import in_file
+
 ICONS = {
     "check_circle": "✔",
     "check": "✓",
@@ -101,8 +103,8 @@ def _renderer() -> MarkdownIt:
 
 @lru_cache(maxsize=8_192)
 def markdown(words: str) -> str:
-    """Words of ours as paragraphs."""
-    return _renderer().render(words)
+    """Words of ours as paragraphs, as they are true in a file."""
+    return _renderer().render(in_file(words))
 
 
 @lru_cache(maxsize=8_192)

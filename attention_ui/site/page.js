@@ -146,12 +146,14 @@
     for (const [name, piece] of Object.entries(told.pieces)) {
       const there = document.getElementById(name);
       if (!there) continue;
-      const [place, stays, found] = state_of(piece, open.filter((each) => piece.asks.includes(each)));
+      const asks = open.filter((each) => piece.asks.includes(each));
+      const [place, stays, found] = state_of(piece, asks);
+      const waits = stays.length && asks.length && state_of(piece)[1].length < stays.length ? asks : [];
       stands[name] = found;
       if (shown[name] === place) waiting.delete(name);
       else if (shown[name] === undefined || in_sight.has(there)) now.push([name, place]);
       else waiting.set(name, place);
-      say_stays(there, stays);
+      say_stays(there, stays, waits.map((each) => told.asks[each].card));
     }
     now.forEach(([name, place]) => show(name, place, false));
     dress(document);
@@ -181,12 +183,16 @@
     folds();
     all("[data-picture]").forEach(draw);
   };
-  const say_stays = (there, stays) => {
-    const words = stays.map((name) => {
-      const { label, base, words } = told.controls[name];
-      return `${label || name}: ${words[base] ?? base}`;
-    });
-    const text = words.length ? `This part does not follow your change. It still shows ${words.join("; ")}` : "";
+  // What these controls were when the page opened, in words.
+  const bases_of = (names) => names.map((name) => {
+    const { label, base, words } = told.controls[name];
+    return `“${label || name}” at “${words[base] ?? base}”`;
+  }).join(" and ");
+  // `waits` are the cards whose open questions keep a part from following.
+  const say_stays = (there, stays, waits) => {
+    const cards = [...new Set(waits)].map((each) => `“${document.getElementById(each)?.querySelector("h2, h3")?.textContent ?? each}”`);
+    const begins = cards.length ? `This part follows your change once you have answered at ${cards.join(" and ")}.` : "This part does not follow your change.";
+    const text = stays.length ? `${begins} It still shows ${bases_of(stays)}.` : "";
     let note = there.querySelector(":scope > .stays");
     if (!text) { note?.remove(); return; }
     if (!note) there.append(note = make("p", { className: "stays" }));
@@ -500,7 +506,8 @@
     }
     if (there.dataset.first) {
       keys.append(button("Take a cell apart", () => {
-        const [name, at] = there.dataset.first.split("|");
+        // After a move there is none: then it is said why.
+        const [name, at] = there.dataset.first?.split("|") ?? ["", ""];
         open_cell(there, [[name, at.split(",").map(Number)]], true);
       }));
     }
@@ -534,11 +541,16 @@
     const close = make("button", { type: "button", className: "plain", textContent: "Close" });
     close.onclick = () => box.replaceChildren();
     if (!step || !at_base(there)) {
-      const names = [there.dataset.carries, ...Object.keys(chosen)].filter((each) => each && each in chosen);
-      const where = names.map((each) => `${told.controls[each].label}: ${told.controls[each].words[told.controls[each].base] ?? told.controls[each].base}`);
-      const why = where.length ? `A cell can be taken apart only at the settings this page opened with (${where.join("; ")}).`
-        : `${name} has too many cells for a file to explain each of them.`;
-      box.replaceChildren(make("div", { className: "trail" }, make("p", { textContent: why }), close));
+      const names = Object.keys(chosen).filter((each) => each !== "predict");
+      const why = names.length ? `A cell can be taken apart only where the page opened: with ${bases_of(names)}.`
+        : `${name || "This picture"} has too many cells for a file to explain each of them.`;
+      const back = names.length ? [button("Go back there", () => {
+        for (const each of names) delete chosen[each];
+        put();
+      }, "boxed")] : [];
+      box.replaceChildren(make("div", { className: "trail" }, make("p", { textContent: why }), ...back, close));
+      if (focus) close.focus({ preventScroll: true });
+      if (box.getBoundingClientRect().top > innerHeight - 120) box.scrollIntoView({ block: "nearest" });
       return;
     }
     index = index.slice(-step.shape.length);

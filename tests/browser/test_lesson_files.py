@@ -56,8 +56,9 @@ def opened(new_page, file, address="", **options):
 def moved(page, **texts):
     """These controls are moved, and all of the page has followed."""
     for name, text in texts.items():
-        page.evaluate("([name, text]) => attention.whole().then(() => attention.move(name, text))",
-                      [name, text])  # fmt: skip
+        # Kept in the page: else Chromium may have thrown the promise away that is waited for.
+        page.evaluate("([name, text]) => window.moving = attention.whole().then(() => "
+                      "attention.move(name, text))", [name, text])  # fmt: skip
     page.wait_for_function("attention.is_settled()")
 
 
@@ -221,6 +222,44 @@ def test_a_cell_that_is_taken_apart_comes_to_the_number_that_it_is(new_page, tmp
     assert formula.count() == 0
 
 
+def test_after_a_move_it_says_where_a_cell_can_be_taken_apart(new_page, tmp_path):
+    page = opened(new_page, file_of(tmp_path, "simplified_attention", moves=True, predict="off"))
+    page.wait_for_selector("#weights .picture[data-drawn]")
+    card = page.locator("#weights")
+    key, cell = card.get_by_role("button", name="Take a cell apart"), card.locator(".cell")
+    key.click()
+    assert cell.locator(".formula").is_visible()
+    moved(page, divide="sqrt_d")
+    key.click()
+    assert "only where the page opened: with “Divide scores by” at “Nothing”." in cell.inner_text()
+    cell.get_by_role("button", name="Go back there").click()
+    page.wait_for_function("attention.is_settled()")
+    key.click()
+    assert cell.locator(".formula").is_visible()
+
+
+def test_a_part_that_waits_for_an_answer_says_so(new_page, tmp_path):
+    page = opened(new_page, file_of(tmp_path, "simplified_attention", moves=True))
+    page.wait_for_selector("#weights .picture[data-drawn]")
+    moved(page, factor="4")
+    note = page.locator("#weights .stays")
+    assert note.inner_text() == (
+        "This part follows your change once you have answered at “Weights”. "
+        "It still shows “Stretch factor” at “1”."
+    )
+    page.locator("#weights .ask").get_by_role("button", name="Show me").click()
+    page.wait_for_function("attention.is_settled()")
+    assert note.count() == 0
+
+
+def test_buttons_that_cannot_be_pressed_leave_no_words_alone(new_page, tmp_path):
+    page = opened(new_page, file_of(tmp_path, "queries_keys_values"))
+    page.wait_for_selector("#matrices .control")
+    assert page.locator("#matrices .sets").count() > 2
+    assert not page.get_by_text("look for").first.is_visible()
+    assert page.locator("#matrices .control").last.is_visible()
+
+
 def test_after_a_move_a_question_asks_about_the_row_that_its_card_covers(new_page, tmp_path):
     page = opened(new_page, file_of(tmp_path, "causal_mask", moves=True))
     moved(page, window="3")
@@ -349,11 +388,21 @@ def test_a_phone_has_of_a_card_what_it_has_in_the_app(new_page, tmp_path):
     ask.get_by_role("button", name="Show me").click()
     label = page.locator("#weights .unfold", has_text=re.compile("^Change it, read on$"))
     label.wait_for()
+    row = page.locator("#weights .unfold")
+    control = page.locator("#weights .control", has_text="Divide scores by")
+    assert control.bounding_box()["y"] > row.bounding_box()["y"], "where it was asked for"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.set_viewport_size({"width": 1280, "height": 900})
     page.wait_for_function("attention.is_settled()")
     assert len(page.locator("#weights svg text", has_text=re.compile("weights$")).all()) == 2
     assert not row.is_visible()
+    assert control.bounding_box()["y"] < page.locator("#weights .picture").bounding_box()["y"]
+
+
+def test_a_slider_is_as_high_as_a_finger(new_page, tmp_path):
+    page = opened(new_page, file_of(tmp_path, "causal_mask"), has_touch=True)
+    slider = page.locator("#mask input[type=range], #weights input[type=range]").first
+    assert slider.bounding_box()["height"] >= 24
 
 
 @pytest.mark.parametrize(("address", "said"), [
@@ -408,6 +457,10 @@ def test_a_site_is_searched_and_is_there_without_the_internet(served, new_page):
     page.fill("#search", "source sentence")
     link = page.locator("#found a").first
     assert "cross_attention.html" in link.get_attribute("href")
+    page.fill("#search", "√d")
+    told = page.locator("#found li").all_inner_texts()
+    assert told
+    assert all("√d" in each for each in told)
     page.fill("#search", "nothing has zyx")
     assert page.locator("#none").is_visible()
     end()
