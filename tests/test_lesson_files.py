@@ -13,11 +13,13 @@ from attention_core import Trace
 from attention_core import operations as ops
 from attention_explorer import command
 from attention_ui.cards.question import fingerprint_of
+from attention_ui.cards.review import declared
 from attention_ui.frame.contents import LESSONS
 from attention_ui.site.folder import folder
 from attention_ui.site.in_file import INSTEAD, in_file
 from attention_ui.site.lesson_file import MOST_BYTES, CannotBe, lesson_file
 from attention_ui.site.markdown import inline, markdown
+from attention_ui.site.reader import Reader
 from conftest import ROOT
 from lesson_states import columns_of, pictures_in, told_in
 from sampling import marked
@@ -166,6 +168,77 @@ def test_a_control_moves_while_a_question_is_open_that_another_control_leads_to(
     (piece,) = (each for each in made.baked.pieces if each.name == "picture")
     assert "looks_at" in piece.asks
     assert {"across=1?", "across=1?looks_at", "up=3?looks_at"} <= piece.states.keys()
+
+
+def test_what_a_teacher_s_link_locks_stays_in_a_file_too():
+    locked = {"lock": "window,masking,predict", "hide": "hidden"}
+    told = told_in(lesson_file(ROOT / "pages" / "causal_mask.py", locked, most_seconds=0.0).page())
+    assert not {"window", "masking", "predict", "hidden"} & told["controls"].keys()
+    assert "causal" in told["controls"]
+    assert not told["passes"], "who reads on has to guess"
+    placed = {each for one in told["html"] for each in re.findall(r'data-control="(\w+)"', one)}
+    assert placed <= told["controls"].keys()
+    open_to_all = told_in(lesson_file(ROOT / "pages" / "causal_mask.py", {}, moves=False).page())
+    assert open_to_all["passes"]
+
+
+QUESTIONS = {"sentence": "the small dog sees the cat", "seed": "5"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    marked(NAMES, ("queries_keys_values", "without_softmax"), pytest.mark.slow("20 s: others")),
+)
+def test_a_number_that_stands_only_where_a_question_covers_it_stands_nowhere_in_its_state(name):
+    """Not in a cell, beside a picture, at another position of a control, nor in a sentence."""
+    page = ROOT / "pages" / f"{name}.py"
+    known = Reader(declared(page), {}).base
+    texts = {each: text for each, text in QUESTIONS.items() if each in known}
+    told = told_in(lesson_file(page, texts, moves=False, most_seconds=0.0).page())
+    n_covered = 0
+    for piece in told["pieces"].values():
+        states = {key: pictures_in(told["html"][at]) for key, at in piece["states"].items()}
+        for key in states.keys() - {"?"}:
+            for free, asked in zip(states["?"], states[key], strict=False):
+                secret, seen = told_apart(columns_of(told, free), columns_of(told, asked))
+                n_covered += len(secret)
+                assert not secret & seen, (piece["title"], key)
+    assert n_covered or name != "queries_keys_values"
+
+
+def told_apart(free, asked):
+    """Numbers of cells that a question covers, and of no other cell, and all that is told while it
+    is open, of the picture in which it is not, and is.
+    """
+    if "id" not in free:  # a drawing of no cells
+        return set(), set()
+    covered = {each for each, text in zip(asked["id"], asked["text"], strict=True) if text == "?"}
+    kept, hidden, told = set(), set(), set()
+    for row in rows_of(free):
+        numbers = numbers_of(row)
+        if row["id"] in covered:
+            hidden |= numbers
+        elif not (row["id"] or "words").startswith("words"):  # among them are the ends of scales
+            kept |= numbers
+    for row in rows_of(asked):
+        told |= numbers_of(row)
+    return {each for each in hidden - kept if len(each) > 3}, told
+
+
+def rows_of(columns):
+    names = [each for each in ("id", "text", "texts", "tip", "exact", "where") if each in columns]
+    rows = zip(*map(columns.get, names), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def numbers_of(row):
+    """The numbers that a row of a picture says, also as they are rounded below a cell."""
+    said = [each for name, each in row.items() if name != "id" and isinstance(each, str)]
+    exact = row.get("exact")
+    return {*NUMBER.findall(" ".join(said)), *([] if exact is None else [f"{abs(exact):.4f}"])}
+
+
+NUMBER = re.compile(r"−?\d+\.\d+")
 
 
 def without_places(each):

@@ -190,9 +190,15 @@ class Baked:
         for piece in self.pieces:
             self._with_questions(piece, asks)
         placed = self._placed()
-        candidates = {one.name: one for one in (PREDICT, *placed, *self.reader.page.sidebar)}
-        quiet = candidates.pop(PREDICT.name)
-        if self.moves and self.reader.base[PREDICT.name]:  # else nothing is told of its questions
+        # What a teacher's link hides or locks stays as it is.
+        fixed = self.reader.session.fixes()
+        candidates = {
+            one.name: one
+            for one in (PREDICT, *placed, *self.reader.page.sidebar)
+            if one.name not in fixed
+        }
+        quiet = candidates.pop(PREDICT.name, None)
+        if quiet and self.moves and self.reader.base[quiet.name]:  # else it asks nothing
             self._move(quiet)
         for one in sorted(candidates.values(), key=self._costs) if self.moves else ():
             self._move(one)
@@ -536,6 +542,7 @@ class Baked:
             "pieces": pieces,
             "controls": self.controls,
             "asks": asks,
+            "passes": PREDICT.name not in self.reader.session.locked(),
             "more": _tables(more),
         }
 

@@ -321,7 +321,7 @@ FOOT = (
 
 
 def _quiet(baked: Baked) -> str:
-    if not baked.reader.base[PREDICT.name]:
+    if not baked.reader.base[PREDICT.name] or PREDICT.name in baked.reader.session.fixes():
         return ""
     given = attributes(
         class_="control",

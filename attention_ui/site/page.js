@@ -771,7 +771,7 @@
       else if (now - away.get(name) >= gone) { done.passed.push(name); away.delete(name); keep(); put(); }
     }
   };
-  setInterval(pass, 500);
+  if (told.passes) setInterval(pass, 500);
 
   // --- what was done -----------------------------------------------------------------------------
   const summary = () => {

@@ -1,7 +1,7 @@
 """Pictures of matrices and charts, as a page's script draws them."""
 
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..cards.seen import unknown_cells
 from ..cards.show import MOST_NUMBERS
 from ..charts.chart import Chart
 from ..picture.layout import Layout, brief
+from ..picture.matrix import Matrix
 from ..picture.positions import positions
 from ..picture.spec import GROUNDS, MOVES, Stops, drawn
 from ..picture.table import MANY, ON_NARROW, Lists, n_marks, n_slots, table
@@ -44,9 +45,26 @@ def each_there(one: Picture, stops: Stops) -> list:
 
 
 def carried(layout: Layout, there: list) -> Lists:
-    """What its control changes, position by position, but for what the layout covers."""
+    """What its control changes, position by position, but for what the layout covers: what is
+    covered has no part in how strong the colours are, nor in the ends of their scale.
+    """
     with memoized():
-        return positions(layout, there)
+        known: dict[int, Matrix] = {}
+
+        def covered(one: Matrix, like: Matrix) -> Matrix:
+            if one.hidden is like.hidden:
+                return one
+            if id(one) not in known:  # what is the same at all positions stays so
+                known[id(one)] = replace(one, hidden=like.hidden)
+            return known[id(one)]
+
+        return positions(
+            layout,
+            [
+                each if isinstance(each, Layout) else [*map(covered, each, layout.matrices)]
+                for each in there
+            ],
+        )
 
 
 def columns_of(told: Told, rows: pa.Table) -> dict[str, Any]:

@@ -202,6 +202,18 @@ def test_a_question_covers_judges_and_uncovers(new_page, tmp_path):
     assert asked.locator(".said").inner_text().startswith("✓ "), "it stays in this browser"
 
 
+def test_who_reads_on_is_shown_the_numbers_but_not_where_a_teacher_locks_the_questions(
+    new_page, tmp_path
+):
+    free = opened(new_page, file_of(tmp_path, "causal_mask"))
+    locked = opened(new_page, file_of(tmp_path, "causal_mask", lock="predict"))
+    for page in (locked, free):
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    free.wait_for_function("() => attention.done.passed.length")
+    assert locked.evaluate("attention.done.passed") == []
+    assert locked.get_by_role("button", name="Show everything from now on").count() == 0
+
+
 def test_a_cell_that_is_taken_apart_comes_to_the_number_that_it_is(new_page, tmp_path):
     """With each sum's signs, which stand where they stand in the app."""
     page = opened(new_page, file_of(tmp_path, "causal_mask", predict="off"))
