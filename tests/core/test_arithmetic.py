@@ -364,3 +364,11 @@ def test_arithmetic_gives_the_value_of_equal_numbers_and_of_0_too():
             expression, value = step.arithmetic(index), step.value[index].item()
             off = 0.0 if same(expression.value, value) else abs(expression.value - value)
             assert off <= 1e-5 * scale(expression, value), (step, index)
+
+
+def test_what_is_taken_away_has_its_sign_also_near_0():
+    scores = Trace().step("scores", ops.Given((-0.5, -0.75)), axes=("key",))
+    told = ops.Softmax().arithmetic((1,), scores).latex()
+    assert "e^{-0.7500+0.5000}" in told
+    scores = Trace().step("scores", ops.Given((0.25, 0.0)), axes=("key",))
+    assert "e^{0-0.2500}" in ops.Softmax().arithmetic((1,), scores).latex()

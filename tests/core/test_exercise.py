@@ -388,3 +388,10 @@ def test_no_line_that_is_asked_for_stands_in_the_exercise(name):
     for step in wanted:
         assert trace[step].code not in shown
         assert not is_mistake(trace[step].operation)
+
+
+def test_what_checks_the_answers_is_folded_away():
+    cells = exercise(example_trace("wild_cat"))["cells"]
+    folded = [each["metadata"].get("jupyter", {}).get("source_hidden") for each in cells]
+    assert True in folded
+    assert False not in folded

@@ -20,7 +20,7 @@ from attention_ui.reactive.cache import CALLED, Cache, SmallCache, in_words, rem
 from attention_ui.reactive.function_identity import function_identity
 from attention_ui.reactive.isolation import Misdeclared
 from attention_ui.reactive.session import Session, this_session
-from attention_ui.reactive.source import source, tracking
+from attention_ui.reactive.source import source, tracked_later, tracking, untracked
 from conftest import ROOT
 from serving import HANG
 
@@ -106,6 +106,18 @@ def test_a_source_is_read_by_its_name_and_tracked_with_what_it_is(comes):
         assert apples.now("green") == (5, "green")
     assert reads == {(apples, "red"): (5, "red")}
     assert repr(apples).startswith("<source test_reactive.apples") or "apples" in repr(apples)
+
+
+@pytest.mark.parametrize(("within", "counts"), [
+    (tracking, True), (untracked, False), (tracked_later, False),
+])  # fmt: skip
+def test_what_is_around_depends_on_what_is_read_within_or_not(comes, within, counts):
+    comes(apples=5)
+    with tracking() as around:
+        with within() as reads:
+            apples("red")
+        assert [*reads] == [(apples, "red")]
+    assert ((apples, "red") in around) is counts
 
 
 def test_what_is_displayed_is_another_read_of_the_same(comes):
