@@ -2,10 +2,14 @@
 
 import pytest
 
-from steps_of_lessons import NAMES, known, steps_of_lesson
+from steps_of_lessons import known, steps_of_lesson
+
+KNOWN = known()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KNOWN)
 def test_the_steps_of_a_lesson_are_those_that_it_had(name):
-    """Where another one is meant, `python tests/steps_of_lessons.py` writes the file anew."""
-    assert steps_of_lesson(name) == known()[name]
+    """Where another one is meant, `python tests/steps_of_lessons.py` writes the file anew, and a new
+    lesson into it.
+    """
+    assert steps_of_lesson(name) == KNOWN[name]
