@@ -9,7 +9,7 @@ KNOWN = known()
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_steps_of_a_lesson_are_those_that_it_had(name):
-    """Where another one is meant, `python tests/steps_of_lessons.py` writes the file anew, and a new
-    lesson into it.
+    """Where another one is meant, `python tests/steps_of_lessons.py` writes the file anew, with any
+    new lesson.
     """
     assert steps_of_lesson(name) == KNOWN[name]

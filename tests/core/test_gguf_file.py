@@ -11,7 +11,8 @@ import torch
 from attention_core.files.gguf_file import GgufFile, opened_gguf
 from attention_core.files.quantised import KINDS, in_full, taken_apart
 from attention_core.files.refused import ModelRefused
-from gguf_files import string, value, written
+from attention_core.operations import StoredInGguf
+from gguf_files import FEW_BITS, string, value, written
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=[each.name for each in KINDS.values()])
@@ -223,3 +224,15 @@ def test_every_kind_of_value_is_read_as_the_package_gguf_writes_it(tmp_path):
     found = GgufFile(path).fields
     assert {name: found[name] for name in wanted} == wanted
     assert all(type(found[name]) is type(one) for name, one in wanted.items())
+
+
+def test_a_number_of_few_bits_is_taken_apart_into_its_block_s_scale_bits_and_summand():
+    stored = StoredInGguf(str(FEW_BITS), "four_bits")
+    numbers = stored.value()
+    for index in ((0, 0), (1, 5), (2, 63)):
+        made = stored.arithmetic(index)
+        assert made.value == pytest.approx(float(numbers[index]))
+        product, added = made.parts
+        scale, bits = product.parts
+        assert bits.value in range(16)
+        assert scale.value * bits.value + added.value == pytest.approx(made.value)

@@ -246,3 +246,10 @@ SAID = [
 def test_what_is_not_there_is_refused_by_its_name(call, words):
     with pytest.raises(ValueError, match=re.escape(words).replace(r"\^", "^")):
         call()
+
+
+def test_what_makes_a_trace_is_told_to_who_gives_a_text_alone():
+    with pytest.raises(ValueError, match=r"must be a trace .*: embed\('a b'\) makes one of a text"):
+        attend_simply("a b")
+    with pytest.raises(ValueError, match=r"must be a trace or a tensor or a list$"):
+        attend_simply(3.5)
