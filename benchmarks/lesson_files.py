@@ -101,7 +101,9 @@ MOVED = """async (moves) => {
   const note = (node) => changes.push([performance.now(), node]);
   const watch = new MutationObserver((all) => { for (const { target } of all) note(target); });
   const is_seen = (node) => {
-    const { top, bottom, width } = (node.parentElement ?? node).getBoundingClientRect();
+    const place = node.parentElement ?? node;
+    if (!(place instanceof Element)) return false;  // words that are gone by now
+    const { top, bottom, width } = place.getBoundingClientRect();
     return width && top < innerHeight && bottom > 0;
   };
   watch.observe(document.body, { subtree: true, childList: true, attributes: true,
