@@ -172,14 +172,17 @@ def test_a_control_moves_while_a_question_is_open_that_another_control_leads_to(
 
 def test_what_a_teacher_s_link_locks_stays_in_a_file_too():
     locked = {"lock": "window,masking,predict", "hide": "hidden"}
-    told = told_in(lesson_file(ROOT / "pages" / "causal_mask.py", locked, most_seconds=0.0).page())
+    page = lesson_file(ROOT / "pages" / "causal_mask.py", locked, most_seconds=0.0).page()
+    told = told_in(page)
+    assert 'data-control="predict"' not in page
     assert not {"window", "masking", "predict", "hidden"} & told["controls"].keys()
     assert "causal" in told["controls"]
     assert not told["passes"], "who reads on has to guess"
     placed = {each for one in told["html"] for each in re.findall(r'data-control="(\w+)"', one)}
     assert placed <= told["controls"].keys()
-    open_to_all = told_in(lesson_file(ROOT / "pages" / "causal_mask.py", {}, moves=False).page())
-    assert open_to_all["passes"]
+    free = lesson_file(ROOT / "pages" / "causal_mask.py", {}, moves=False).page()
+    assert told_in(free)["passes"]
+    assert 'data-control="predict"' in free
 
 
 QUESTIONS = {"sentence": "the small dog sees the cat", "seed": "5"}

@@ -49,14 +49,15 @@ def carried(layout: Layout, there: list) -> Lists:
     covered has no part in how strong the colours are, nor in the ends of their scale.
     """
     with memoized():
-        known: dict[int, Matrix] = {}
+        known: dict[tuple[int, int], Matrix] = {}
 
         def covered(one: Matrix, like: Matrix) -> Matrix:
             if one.hidden is like.hidden:
                 return one
-            if id(one) not in known:  # what is the same at all positions stays so
-                known[id(one)] = replace(one, hidden=like.hidden)
-            return known[id(one)]
+            both = id(one), id(like)
+            if both not in known:  # what is the same at all positions stays so
+                known[both] = replace(one, hidden=like.hidden)
+            return known[both]
 
         return positions(
             layout,

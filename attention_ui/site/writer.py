@@ -23,7 +23,6 @@ from ..frame.contents import lesson
 from ..frame.ends import RANDOM
 from ..frame.lights import SIGNS, as_taught, lights_of
 from ..picture.layout import Layout, brief
-from ..picture.spec import Stops
 from ..reactive import settings
 from ..reactive.control import TYPED, Control, Placed
 from ..reactive.fields import Flag
@@ -303,7 +302,11 @@ class Writer:
             if one.carries.name in settings.fixed() or not pictures.can_carry(layout, stops):
                 layout, stops = one.now(), None
         if stops is not None:
-            lists = pictures.carried(layout, self._each_there(one, stops, layout))
+            # What is covered follows from the layout; to find it at each position takes long.
+            lists_of = (self._at[:-1], one.name)
+            if lists_of not in self._there:
+                self._there[lists_of] = pictures.each_there(one, stops)
+            lists = pictures.carried(layout, self._there[lists_of])
             self.carried.setdefault(one.carries.name, set()).add(one.name)
         cells = self.arithmetic.of(layout) if self.is_base else {}
         like = self._first.get((self._card.name, one.name))
@@ -329,20 +332,6 @@ class Writer:
         if stops is not None:  # else it is another at each value of what it would carry
             self._pictures[key] = made
         return made
-
-    def _each_there(self, one: Picture, stops: Stops, layout: Layout) -> Sequence[Any]:
-        """A picture at all positions of its control. Of matrices, what is covered follows from the
-        layout: to find it at each position takes long. Where positions have words around them,
-        which tell of what is covered, they are made anew for the questions that are open.
-        """
-        found = (self._at[:-1], one.name)
-        if found not in self._there:
-            self._there[found] = pictures.each_there(one, stops)
-        there = self._there[found]
-        has_words = any(isinstance(each, Layout) for each in there)
-        if not has_words or all(each.hidden is None for each in layout.matrices):
-            return there
-        return pictures.each_there(one, stops)
 
     def _waiting(self, layout: Any) -> str:
         """Below a picture with something covered: what for."""
