@@ -56,10 +56,13 @@ def opened(new_page, file, address="", **options):
 def moved(page, **texts):
     """These controls are moved, and all of the page has followed."""
     for name, text in texts.items():
-        # Kept in the page: else Chromium may have thrown the promise away that is waited for.
-        page.evaluate("([name, text]) => window.moving = attention.whole().then(() => "
-                      "attention.move(name, text))", [name, text])  # fmt: skip
-    page.wait_for_function("attention.is_settled()")
+        # A state is waited for, no promise: Chromium loses those of Playwright's at times.
+        page.evaluate(
+            """([name, text]) => { window.hasMoved = false; attention.whole().then(() => {
+            attention.move(name, text); window.hasMoved = true; }); }""",
+            [name, text],
+        )
+        page.wait_for_function("window.hasMoved && attention.is_settled()")
 
 
 def drawn(page):
